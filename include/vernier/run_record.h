@@ -172,6 +172,20 @@ struct LogitsRecord {
   int64_t excluded = 0;    ///< positions that a mask excludes
 };
 
+/// What --compare logits measured over the positions of all iterations. Numbers of which there are
+/// none are NaN.
+struct LogitsTotalsRecord {
+  int64_t iterations = 0;
+  int64_t compared = 0;  ///< positions
+  double kl_mean = 0;    ///< in nats, over the positions
+  double kl_error = 0;   ///< the standard error of the mean, as of independent positions
+  double kl_max = 0;
+  double top1_share = 0;    ///< of positions where both sides have one class first
+  int64_t flips = 0;        ///< positions where they have not
+  int64_t close_flips = 0;  ///< those that rounding explains
+  double top_k_share = 0;   ///< of positions where the sets are equal
+};
+
 /// What --compare logits knows of the tokens that were fed, over all iterations. The loss of a
 /// position is -ln of the probability of the token behind it, in nats. Without a token, numbers are
 /// NaN.
@@ -231,10 +245,11 @@ struct OutputRecord {
   double allowed_excess = 0;  ///< and how many times over, where there is such a share
   bool tolerances_checked = false;   ///< `mismatches` counts what is out of tolerance, not all
   std::optional<BoundRecord> bound;  ///< absent with fixed tolerances
-  std::optional<LogitsRecord> logits = {};  ///< of --compare logits
-  std::optional<TokensRecord> tokens = {};  ///< where tokens or a mask are known
-  std::optional<TimeRecord> time = {};      ///< where feeds are sequences of steps
-  std::string vacuous;                      ///< why the agreement shows nothing; empty: it does
+  std::optional<LogitsRecord> logits = {};              ///< of --compare logits
+  std::optional<LogitsTotalsRecord> logits_total = {};  ///< of two iterations or more
+  std::optional<TokensRecord> tokens = {};              ///< where tokens or a mask are known
+  std::optional<TimeRecord> time = {};                  ///< where feeds are sequences of steps
+  std::string vacuous;  ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
   /// Of each function that failed, the worst value of all iterations; with --check-average its
   /// mean, of those that failed by it. Records of before do not have them.

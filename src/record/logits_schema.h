@@ -43,6 +43,19 @@ void ListFields(Fields& field, Some<LogitsRecord> auto& logits) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<LogitsTotalsRecord> auto& total) {
+  field("iterations", total.iterations);
+  field("compared_positions", total.compared);
+  field("kl_mean", total.kl_mean);
+  field("kl_standard_error", total.kl_error);
+  field("kl_max", total.kl_max);
+  field("top1_share", total.top1_share);
+  field("flips", total.flips);
+  field("close_flips", total.close_flips);
+  field("top_k_share", total.top_k_share);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<TokensRecord> auto& tokens) {
   field("source", tokens.source);
   field("mask", tokens.mask);

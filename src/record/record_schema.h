@@ -171,6 +171,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field.IfAny("quantiles", output.quantiles);
   field("auto_tolerance", output.bound);
   field.Later("logits", output.logits);
+  field.Given("logits_total", output.logits_total);
   field.Given("tokens", output.tokens);
 }
 

@@ -51,6 +51,19 @@ void ListFields(Fields& field, Some<ShardTokens> auto& tokens) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardLogits> auto& logits) {
+  field("compared", logits.compared);
+  field("torn", logits.torn);
+  field("equal_top1", logits.equal_top1);
+  field("equal_sets", logits.equal_sets);
+  field("flips", logits.flips);
+  field("close_flips", logits.close_flips);
+  field("mean", logits.mean);
+  field("most", logits.most);
+  field.Given("error", logits.error);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardFunction> auto& function) {
   field("function", function.function);
   field("verdict", function.verdict);
@@ -59,6 +72,7 @@ void ListFields(Fields& field, Some<ShardFunction> auto& function) {
   field.Given("value", function.value);
   field.Given("threshold", function.threshold);
   field.Given("simple", function.simple);
+  field.Given("logits", function.logits);
   field.Given("tokens", function.tokens);
 }
 

@@ -43,6 +43,13 @@ struct ShardTokens {
   double losses = 0, mean = 0, squares = 0, changes = 0;
 };
 
+/// What LogitsTotals adds up of LogitMeasures.
+struct ShardLogits {
+  int64_t compared = 0, torn = 0, equal_top1 = 0, equal_sets = 0, flips = 0, close_flips = 0;
+  double mean = 0, most = 0;
+  std::optional<double> error;
+};
+
 /// One comparison function on one output.
 struct ShardFunction {
   std::string function;  ///< as --compare spells it
@@ -52,6 +59,7 @@ struct ShardFunction {
   std::optional<double> value;  ///< of functions with one number
   std::optional<double> threshold;
   std::optional<ShardSimple> simple;
+  std::optional<ShardLogits> logits;
   std::optional<ShardTokens> tokens;
 };
 

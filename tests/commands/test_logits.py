@@ -109,6 +109,34 @@ class Gates(Logits):
         self.assertEqual(output["logits"]["kl_mean"], max(row["y/kl"] for row in rows))
         self.assertEqual(rows[0]["y/kl"], 0)
 
+    def test_the_total_is_of_all_positions(self):
+        """However they are cut into iterations, and whatever shard they are in."""
+        b = self.A + np.float32(0.01) * some_logits(1)
+        whole = self.compare({"y": self.A}, {"y": b}, code=0)["outputs"][0]
+        self.assertNotIn("logits_total", whole)
+        one = whole["logits"]
+        for side, values in (("a", self.A), ("b", b)):
+            self.save_runs(f"{side}.json", [(side, [{"y": part} for part in np.split(
+                values, [1, 4], axis=-2)])])
+        words = ["compare", "a.json", "b.json", "--compare", "logits", "--logits-kl-threshold", "1",
+                 "--reproducible"]
+        ended = self.vernier(*words, "--save-record", "r.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        (output,) = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+        total = output["logits_total"]
+        self.assertEqual((total["iterations"], total["compared_positions"], total["flips"]),
+                         (3, one["compared_positions"], one["flips"]))
+        for key in ("kl_mean", "kl_standard_error", "kl_max", "top1_share", "top_k_share"):
+            self.assertAlmostEqual(total[key], one[key], delta=1e-12, msg=key)
+        self.assertIn(f"over {one['compared_positions']} positions of 3 iterations mean KL "
+                      "divergence ", ended.out + ended.err)
+        for number in (1, 2):
+            self.vernier(*words, "--save-record", "s.json", "--shard", f"{number}/2")
+        ended = self.vernier("merge", "s.shard-0001-of-0002.json", "s.shard-0002-of-0002.json",
+                             "-o", "m.json", "--reproducible")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(self.path("m.json").read_bytes(), self.path("r.json").read_bytes())
+
     def test_the_worst_iteration_is_by_divergence_or_top_1(self):
         runs = [some_logits(seed) for seed in range(4)]
         far = [a + np.float32(scale) * some_logits(9)

@@ -160,6 +160,9 @@ TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
                   {}};
   for (const OutputRecord& output : pair.outputs) {
     TestCase& test = suite.cases.emplace_back(OutputCase(pair, output));
+    if (output.logits_total) {
+      test.text += (test.text.empty() ? "" : "\n") + FormatLogitsTotal(*output.logits_total);
+    }
     if (output.tokens) test.text += (test.text.empty() ? "" : "\n") + FormatTokens(*output.tokens);
     if (!IsReportedOnly(pair, output) || test.result != CaseResult::kFailure) continue;
     test.result = CaseResult::kPassed;

@@ -45,8 +45,24 @@ std::string FormatTokens(const TokensRecord& tokens) {
   return text;
 }
 
+std::string FormatLogitsTotal(const LogitsTotalsRecord& total) {
+  std::string text = "over " + Counted(total.compared, "position") + " of " +
+                     Counted(total.iterations, "iteration") + " mean KL divergence " +
+                     TokenNumber(total.kl_mean);
+  if (!std::isnan(total.kl_error)) text += " ± " + FormatG(total.kl_error, 3);
+  text += ", maximum " + TokenNumber(total.kl_max) + ", equal top-1 " +
+          TokenNumber(100 * total.top1_share) + " %";
+  if (total.flips == 0) return text;
+  return text + " (" + Counted(total.flips, "flip") + ", " + std::to_string(total.close_flips) +
+         " of them close)";
+}
+
 std::vector<std::string> FormatTokens(const PairRecord& pair) {
   std::vector<std::string> lines;
+  for (const OutputRecord& output : pair.outputs) {
+    if (!output.logits_total) continue;
+    lines.push_back("output '" + output.name + "': " + FormatLogitsTotal(*output.logits_total));
+  }
   TokensRecord masked;  // of the outputs of which nothing else is known, together
   std::string first;
   size_t others = 0;

@@ -13,7 +13,11 @@ namespace vernier {
 /// A part of which nothing is known is left out.
 std::string FormatTokens(const TokensRecord& tokens);
 
-/// The same of each output of a pair that has some, with its name.
+/// "over 126 positions of 48 iterations mean KL divergence 0.0010037 ± 0.000138, maximum 0.0078,
+/// equal top-1 97.619 % (3 flips, 1 of them close)".
+std::string FormatLogitsTotal(const LogitsTotalsRecord& total);
+
+/// Both of each output of a pair that has them, with its name.
 std::vector<std::string> FormatTokens(const PairRecord& pair);
 
 }  // namespace vernier

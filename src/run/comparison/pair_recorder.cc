@@ -211,17 +211,22 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
   kept_logits_.resize(record_.outputs.size());
   quantiles_.resize(record_.outputs.size());
   quantiles_[index].Add(output, row);
-  AddTokens(output, index);
+  AddLogits(output, index);
   KeepFailedGates(output, row, *found, kept_logits_[index]);
   KeepWorst(output, row, *found, kept_ratios_[index], figures);
 }
 
-// Over all iterations, unlike what else there is of logits.
-void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
+// Over all iterations, unlike OutputFigures::logits.
+void PairRecorder::AddLogits(const OutputComparison& output, size_t index) {
   losses_.resize(record_.outputs.size());
+  logits_totals_.resize(record_.outputs.size());
   whole_positions_.resize(record_.outputs.size());
   const FunctionResult* const result = output.Find(CompareFunction::kLogits);
   const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  if (logits != nullptr) {
+    logits_totals_[index].Add(logits->measures);
+    record_.outputs[index].logits_total = logits_totals_[index].Get();
+  }
   std::optional<TokensRecord>& kept = record_.outputs[index].tokens;
   const bool judged =
       logits != nullptr && !(logits->tokens.tokens.empty() && logits->tokens.mask.empty());

@@ -13,6 +13,7 @@
 #include "kernels/token_losses.h"
 #include "run/comparison/error_counts.h"
 #include "run/comparison/iteration_quantiles.h"
+#include "run/comparison/logits_totals.h"
 #include "run/comparison/output_figures.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
@@ -64,15 +65,16 @@ class PairRecorder {
  private:
   void AddOutput(const OutputComparison& output, const OutputRow& row,
                  const std::function<OutputFigures()>& figures);
-  void AddTokens(const OutputComparison& output, size_t index);
+  void AddLogits(const OutputComparison& output, size_t index);
 
   Charts charts_;
   ComparisonTally tally_;
   PairRecord record_;
-  std::vector<double> kept_ratios_;       ///< by output: times over in the iteration kept
-  std::vector<double> kept_logits_;       ///< likewise: of the failed gate of logits that is kept
-  std::vector<TokenLosses> losses_;       ///< by output
-  std::vector<int64_t> whole_positions_;  ///< likewise: of iterations with nothing to leave out
+  std::vector<double> kept_ratios_;  ///< by output: times over in the iteration kept
+  std::vector<double> kept_logits_;  ///< likewise: of the failed gate of logits that is kept
+  std::vector<TokenLosses> losses_;  ///< by output
+  std::vector<LogitsTotals> logits_totals_;  ///< likewise
+  std::vector<int64_t> whole_positions_;     ///< likewise: of iterations with nothing to leave out
   std::vector<IterationQuantiles> quantiles_;  ///< likewise
   ElementErrors errors_;
   bool compared_nothing_ = false;

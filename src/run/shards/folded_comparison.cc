@@ -51,9 +51,32 @@ std::optional<ShardTokens> KeepTokens(const LogitsResult& logits) {
                      .changes = sums.changes};
 }
 
+ShardLogits KeepLogits(const LogitMeasures& measures) {
+  return {.compared = measures.compared,
+          .torn = measures.torn,
+          .equal_top1 = measures.equal_top1,
+          .equal_sets = measures.equal_sets,
+          .flips = measures.flips,
+          .close_flips = measures.close_flips,
+          .mean = measures.divergence_mean,
+          .most = measures.divergence_most,
+          .error = measures.divergence_error};
+}
+
+void RestoreLogits(const ShardLogits& kept, LogitMeasures& measures) {
+  measures.compared = kept.compared;
+  measures.torn = kept.torn;
+  measures.equal_top1 = kept.equal_top1;
+  measures.equal_sets = kept.equal_sets;
+  measures.flips = kept.flips;
+  measures.close_flips = kept.close_flips;
+  measures.divergence_mean = kept.mean;
+  measures.divergence_most = kept.most;
+  measures.divergence_error = kept.error;
+}
+
 // Of `logits` what PairRecorder takes of tokens.
-LogitsResult RestoreTokens(const ShardTokens& kept) {
-  LogitsResult logits;
+void RestoreTokens(const ShardTokens& kept, LogitsResult& logits) {
   logits.tokens.tokens = kept.source;
   logits.tokens.mask = kept.mask;
   logits.tokens.rows = kept.rows.value_or(0);
@@ -66,7 +89,6 @@ LogitsResult RestoreTokens(const ShardTokens& kept) {
                                         .mean = kept.mean,
                                         .squares = kept.squares,
                                         .changes = kept.changes});
-  return logits;
 }
 
 ShardFunction KeepFunction(const FunctionResult& result, bool averaged) {
@@ -84,6 +106,7 @@ ShardFunction KeepFunction(const FunctionResult& result, bool averaged) {
     if (averaged) kept.simple->averages = KeepAverages(*simple);
   }
   if (const auto* logits = std::get_if<LogitsResult>(&result.data)) {
+    kept.logits = KeepLogits(logits->measures);
     kept.tokens = KeepTokens(*logits);
   }
   return kept;
@@ -123,7 +146,11 @@ bool RestoreFunction(const ShardFunction& kept, FunctionResult& result) {
   result.why = kept.why;
   result.shapes_differ = kept.shapes_differ;
   if (kept.value && kept.threshold) result.data = MetricResult{*kept.value, *kept.threshold};
-  if (kept.tokens) result.data = RestoreTokens(*kept.tokens);
+  if (kept.logits || kept.tokens) {
+    LogitsResult& logits = result.data.emplace<LogitsResult>();
+    if (kept.logits) RestoreLogits(*kept.logits, logits.measures);
+    if (kept.tokens) RestoreTokens(*kept.tokens, logits);
+  }
   if (!kept.simple) return true;
   SimpleResult& simple = result.data.emplace<SimpleResult>();
   simple.allowed_share = kept.simple->allowed_share;
