@@ -47,6 +47,13 @@ releases_with_package() {
   esac
 }
 
+# Whether a header without a seal is all there: one that is empty declares nothing, and one that was
+# cut short leaves something open.
+header_compiles() {
+  printf '%s\n' '#include "onnxruntime_c_api.h"' 'auto* base = &OrtGetApiBase;' |
+    c++ -fsyntax-only -I "$unpacked/usr/include/onnxruntime" -x c++ - 2>/dev/null
+}
+
 fetch_header() {
   local codename component mirror release
   codename=$(own_release)
@@ -67,7 +74,7 @@ fetch_header() {
   fail "no libonnxruntime-dev in the newer releases of '$codename' on this machine's mirrors"
 }
 
-if ! is_whole "$unpacked"; then rm -rf "$unpacked"; fi
+if ! is_whole "$unpacked" header_compiles; then rm -rf "$unpacked"; fi
 header=$(find_header)
 if [[ -z $header ]]; then
   fetch_header
