@@ -32,11 +32,6 @@ fail() {
   exit 1
 }
 
-# Whether a command that failed could not reach what it downloads from.
-is_unreachable() {
-  tail -n 20 "$1" | grep -qE 'connection broken|Temporary failure|Could not (resolve|connect)'
-}
-
 # For the end of a sentence that says what failed.
 what_to_type() {
   if is_unreachable "$1"; then
@@ -207,7 +202,7 @@ wheelhouse() {
   if [[ -e $folder/wheels/.complete ]] && is_whole "$folder/wheels" has_wheels "$folder" "$2"; then
     return
   fi
-  rm -rf "$folder/wheels"
+  rm -rf "$folder/wheels" 2>/dev/null || cannot_be_written "$folder/wheels"
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
   TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
     --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \

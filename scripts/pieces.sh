@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced by scripts that fetch something into a folder of .deps/: whether all of it is still there.
+# Sourced by scripts that fetch something into a folder of .deps/: whether all of it is still there,
+# and whether it can be had.
 
 # seal FOLDER: writes down the SHA-256 of its files, once all of them are there.
 seal() {
@@ -15,4 +16,9 @@ is_whole() {
     return
   fi
   (cd "$1" && sha256sum --check --status .sums) 2>/dev/null
+}
+
+# Whether a command that failed could not reach what it downloads from.
+is_unreachable() {
+  tail -n 20 "$1" | grep -qE 'connection broken|Temporary failure|Could not (resolve|connect)'
 }
