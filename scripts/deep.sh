@@ -19,7 +19,7 @@ readonly work
 build_sanitized() {
   local targets=()
   if (($# > 1)); then targets=(--target "${@:2}"); fi
-  with_tensorrt && quietly "build/configure-$1.log" cmake --preset "$1" "${tensorrt[@]}" &&
+  with_tensorrt && configure_preset "$1" "${tensorrt[@]}" &&
     quietly "build/build-$1.log" cmake --build "build/$1" "${targets[@]}"
 }
 

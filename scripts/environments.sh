@@ -32,11 +32,6 @@ fail() {
   exit 1
 }
 
-# Whether a command that failed could not reach what it downloads from.
-is_unreachable() {
-  tail -n 20 "$1" | grep -qE 'connection broken|Temporary failure|Could not (resolve|connect)'
-}
-
 # For the end of a sentence that says what failed.
 what_to_type() {
   if is_unreachable "$1"; then
@@ -121,32 +116,51 @@ install_packages() {
       "apt-get install $missing (all of its output is in $log)"
 }
 
+cannot_be_written() {
+  fail "$1 cannot be written: make it writable, then type the same command again"
+}
+
 # venv NAME LIST: a virtual environment .deps/NAME, made anew when LIST, the interpreter or the
 # place of this folder has changed. Packages are recorded one by one in .installed.
 venv() {
   local list=$2 log=$deps/logs/$1.log folder=$deps/$1 stamp
   stamp=$({ cat "$list"; "$python" --version; echo "$folder"; } | sha256sum | cut -d ' ' -f 1)
-  if [[ $(cat "$folder/.stamp" 2>/dev/null) == "$stamp" && -x $folder/bin/python ]]; then
+  if [[ $(cat "$folder/.stamp" 2>/dev/null) == "$stamp" && -e $folder/.installed &&
+    -x $folder/bin/python ]]; then
     forget_damaged "$1"
     return
   fi
-  rm -rf "$folder"
-  { "$python" -m venv "$folder" >"$log" 2>&1; } 2>/dev/null ||
-    fail "python3 -m venv failed ($(reason "$log")); see $log"
+  rm -rf "$folder" 2>/dev/null || cannot_be_written "$folder"
+  make_venv "$1"
   { touch "$folder/.installed" && echo "$stamp" >"$folder/.stamp"; } 2>/dev/null ||
-    fail "$folder cannot be written"
+    cannot_be_written "$folder"
+}
+
+# make_venv NAME: the environment with its pip, or what it lacks of these.
+make_venv() {
+  local log=$deps/logs/$1.log
+  { "$python" -m venv "$deps/$1" >"$log" 2>&1; } 2>/dev/null ||
+    fail "python3 -m venv failed ($(reason "$log")); see $log"
 }
 
 # forget_damaged NAME: of packages in .deps/NAME that are not whole any more, it is no longer known
 # that they are installed.
 forget_damaged() {
-  local installed=$deps/$1/.installed damaged
-  damaged=$("$python" -B scripts/damaged-packages.py "$deps/$1") ||
-    fail "$deps/$1 cannot be read: type rm -r $deps/$1, then the same command again"
+  local folder=$deps/$1 log=$deps/logs/$1.log damaged
+  damaged=$("$python" -B scripts/damaged-packages.py "$folder" 2>"$log") ||
+    fail "$folder cannot be read ($(reason "$log")): type rm -r $folder, then the same command" \
+      "again"
   if [[ -z $damaged ]]; then return; fi
-  step "$1: files of ${damaged//$'\n'/, } are missing or cut short: they are fetched again"
-  grep -vxFf <(echo "$damaged") "$installed" >"$installed.new" || true
-  mv "$installed.new" "$installed"
+  step "$1: files of ${damaged//$'\n'/, } are missing or changed: they are installed again"
+  {
+    grep -vxFf <(echo "$damaged") "$folder/.installed" >"$folder/.installed.new" || true
+    mv "$folder/.installed.new" "$folder/.installed"
+  } 2>/dev/null || cannot_be_written "$folder"
+  # pip cannot mend itself.
+  if grep -qx pip <<<"$damaged"; then
+    rm -rf "$folder"/lib/python3*/site-packages/pip{,-*.dist-info}
+    make_venv "$1"
+  fi
 }
 
 # pip NAME REQUIREMENT...: installs into .deps/NAME and records the requirements. Without
@@ -160,6 +174,8 @@ pip() {
     --ignore-installed --no-input --retries 3 --only-binary :all: "${cache[@]}" "$@" \
     >>"$log" 2>&1 || return 1
   printf '%s\n' "$@" >>"$folder/.installed"
+  # Reads them once, so that the next set-up need not (digests.py).
+  "$python" -B scripts/damaged-packages.py "$folder" >/dev/null
 }
 
 not_yet_installed() { entries "$2" | grep -vxFf "$deps/$1/.installed" || true; }
@@ -183,8 +199,10 @@ environment() {
 # environments of their own without a network.
 wheelhouse() {
   local folder=$deps/$1 log=$deps/logs/$1.log cache=()
-  if [[ -e $folder/wheels/.complete ]] && is_whole "$folder/wheels"; then return; fi
-  rm -rf "$folder/wheels"
+  if [[ -e $folder/wheels/.complete ]] && is_whole "$folder/wheels" has_wheels "$folder" "$2"; then
+    return
+  fi
+  rm -rf "$folder/wheels" 2>/dev/null || cannot_be_written "$folder/wheels"
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
   TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
     --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \
@@ -193,13 +211,21 @@ wheelhouse() {
   touch "$folder/wheels/.complete"
 }
 
+# has_wheels FOLDER LIST: whether each package of LIST is there, with the checksums of its files.
+has_wheels() {
+  "$python" -c 'import sys, zipfile
+sys.exit(any(map(zipfile.ZipFile.testzip, map(zipfile.ZipFile, sys.argv[1:]))))' \
+    "$1"/wheels/*.whl 2>/dev/null &&
+    [[ $(find "$1/wheels" -name '*.whl' | wc -l) == $(entries "$2" | wc -l) ]]
+}
+
 # Others may be installing into .deps/ at the same time: waits for them.
 lock_deps() {
   check_writable || exit 1
   mkdir -p "$deps/logs" 2>/dev/null || fail "the folder $deps/logs cannot be made"
   { exec {lock}>"$deps/lock"; } 2>/dev/null || fail "$deps/lock cannot be written"
   flock "$lock"
-  # Of pip: /tmp may be small. What an interrupted one left goes.
-  rm -rf "$deps/tmp"
+  # Of pip: /tmp may be small. What an interrupted one left goes, also of trained-networks.py.
+  rm -rf "$deps/tmp" "$deps"/trained/.partial-*
   mkdir -p "$deps/tmp"
 }

@@ -100,8 +100,8 @@ fuzz_target() {
 fuzz() {
   local name status=0 names=$fuzz_targets
   if [[ $build == 1 ]]; then
-    quietly build/configure-fuzz.log cmake --preset fuzz
-    quietly build/build-fuzz.log cmake --build build/fuzz --target tests/fuzz/all
+    CC=clang CXX=clang++ configure_preset fuzz || return 1
+    quietly build/build-fuzz.log cmake --build build/fuzz --target tests/fuzz/all || return 1
   fi
   [[ -n $names ]] || names=$(basename -s _fuzz -a build/fuzz/fuzz/*_fuzz)
   for name in $names; do
@@ -152,7 +152,7 @@ sanitized() {
   shift 2
   if [[ $preset == tsan ]]; then targets=(src/all backends/all tests/fake_{backend,cuda}/all); fi
   if [[ $build == 1 ]]; then
-    quietly "build/configure-$preset.log" cmake --preset "$preset" || return 1
+    configure_preset "$preset" || return 1
     quietly "build/build-$preset.log" cmake --build "build/$preset" --target "${targets[@]}" || return 1
   fi
   "${fixed_places[@]}" ctest --preset "$preset" --no-tests=error --output-junit "$work/$preset.xml" \

@@ -47,31 +47,46 @@ releases_with_package() {
   esac
 }
 
+# Whether a header without a seal is all there: one that is empty declares nothing, and one that was
+# cut short leaves something open.
+header_compiles() {
+  printf '%s\n' '#include "onnxruntime_c_api.h"' 'auto* base = &OrtGetApiBase;' |
+    c++ -fsyntax-only -I "$unpacked/usr/include/onnxruntime" -x c++ - 2>/dev/null
+}
+
+# fetch_from MIRROR RELEASE COMPONENT
+fetch_from() {
+  local log=$deps/apt.log
+  if ! own_apt "$deps/apt" deb "$@" download libonnxruntime-dev 2>"$log"; then
+    cat "$log" >&2
+    if is_unreachable "$log"; then fail "its server $1 cannot be reached"; fi
+    return 1
+  fi
+  rm -rf "$unpacked" "$unpacked.new"
+  dpkg-deb -x "$deps"/apt/libonnxruntime-dev_*.deb "$unpacked.new" && seal "$unpacked.new" &&
+    mv "$unpacked.new" "$unpacked"
+}
+
 fetch_header() {
   local codename component mirror release
   codename=$(own_release)
-  for release in $(releases_with_package "$codename"); do
-    # Debian keeps the package in main, Ubuntu in universe.
-    for component in universe main; do
-      mirror=$(mirror_of "$codename" "$component")
-      if [[ -n $mirror ]] && own_apt "$deps/apt" deb "$mirror" "$release" "$component" \
-        download libonnxruntime-dev; then
-        rm -rf "$unpacked" "$unpacked.new"
-        dpkg-deb -x "$deps"/apt/libonnxruntime-dev_*.deb "$unpacked.new"
-        seal "$unpacked.new"
-        mv "$unpacked.new" "$unpacked"
-        return
-      fi
+  mkdir -p "$deps"
+  # Debian keeps the package in main, Ubuntu in universe.
+  for component in universe main; do
+    mirror=$(mirror_of "$codename" "$component")
+    if [[ -z $mirror ]]; then continue; fi
+    for release in $(releases_with_package "$codename"); do
+      if fetch_from "$mirror" "$release" "$component"; then return; fi
     done
   done
   fail "no libonnxruntime-dev in the newer releases of '$codename' on this machine's mirrors"
 }
 
-if ! is_whole "$unpacked"; then rm -rf "$unpacked"; fi
+if ! is_whole "$unpacked" header_compiles; then rm -rf "$unpacked"; fi
 header=$(find_header)
 if [[ -z $header ]]; then
   fetch_header
-  rm -rf "$deps/apt"
+  rm -rf "$deps/apt" "$deps/apt.log"
   header=$(find_header)
 fi
 [[ -n $header ]] || fail "not in the package libonnxruntime-dev"

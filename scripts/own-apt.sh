@@ -42,6 +42,7 @@ own_apt() {
     -o "Dir::State=$own/state" -o Dir::State::status=/dev/null -o "Dir::Cache=$own/cache"
     -o APT::Sandbox::User=root -o Acquire::Languages=none
     -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
+    -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20
   )
   apt-get "${options[@]}" update >&2 && (cd "$own" && apt-get "${options[@]}" "${@:6}" >&2)
 }

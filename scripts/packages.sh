@@ -25,11 +25,11 @@ wanted() { [[ -z ${kinds:-} || " $kinds " == *" $1 "* ]]; }
 
 configure_package() {
   local libraries folders
-  check_compiler || return  # always configured afresh
+  rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"  # always configured afresh
+  check_compilers || return
   libraries=$(scripts/static-libraries.sh) || return
   folders=$(scripts/tensorrt-headers.sh) || return
-  quietly build/configure-package.log cmake --fresh --preset package \
-    -DVERNIER_STATIC_LIBRARIES="$libraries" \
+  configure_preset package -DVERNIER_STATIC_LIBRARIES="$libraries" \
     -DTENSORRT_INCLUDE_DIR="${folders//$'\n'/;}"
 }
 

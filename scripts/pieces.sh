@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced by scripts that fetch something into a folder of .deps/: whether all of it is still there.
+# Sourced by scripts that fetch something into a folder of .deps/: whether all of it is still there,
+# and whether it can be had.
 
 # seal FOLDER: writes down the SHA-256 of its files, once all of them are there.
 seal() {
@@ -7,9 +8,17 @@ seal() {
     xargs -0 sha256sum >.sums.new && mv .sums.new .sums)
 }
 
-# is_whole FOLDER: whether its files are what they were when it was sealed. What an earlier version
-# has fetched has no seal, and is taken as it is.
+# is_whole FOLDER [CHECK...]: whether its files are what they were when it was sealed. What an
+# earlier version has fetched has no seal: it gets one where the command CHECK succeeds.
 is_whole() {
-  if [[ -d $1 && ! -e $1/.sums ]]; then return; fi
+  if [[ -d $1 && ! -e $1/.sums ]]; then
+    (($# > 1)) && "${@:2}" && { seal "$1" || true; } 2>/dev/null
+    return
+  fi
   (cd "$1" && sha256sum --check --status .sums) 2>/dev/null
+}
+
+# Whether a command that failed could not reach what it downloads from.
+is_unreachable() {
+  tail -n 20 "$1" | grep -qE 'connection broken|Temporary failure|Could not (resolve|connect)'
 }

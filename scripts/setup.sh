@@ -68,7 +68,7 @@ get_browser() {
 get_trained_networks() {
   local log=$deps/logs/trained.log state words=(--into "$deps/trained")
   if [[ -n ${VERNIER_CACHE:-} ]]; then words+=(--cache "$VERNIER_CACHE/pip"); fi
-  if state=$("$deps/peer/bin/python" scripts/trained-networks.py "${words[@]}" 2>"$log"); then
+  if state=$("$deps/peer/bin/python" -B scripts/trained-networks.py "${words[@]}" 2>"$log"); then
     step "trained networks of the tests: $state"
   elif $tolerant; then
     step "$(reason "$log"): its tests will fail"

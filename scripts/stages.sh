@@ -3,8 +3,8 @@
 
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
-# shellcheck source=scripts/machine.sh
-source scripts/machine.sh
+# shellcheck source=scripts/build-tools.sh
+source scripts/build-tools.sh
 
 # Processor time, in ticks, of everything that this shell has started and that has ended.
 ended_ticks() {
@@ -47,10 +47,15 @@ explain() {
   echo "'$3' failed with exit code $2; all of its output is in $1" >&2
 }
 
-configure_release() {
-  check_cmake && check_place build/release && check_compiler build/release &&
-    quietly build/configure.log cmake --preset release "${without_ccache[@]}" "$@"
+# configure_preset PRESET [CMAKE-OPTION...]: in build/PRESET.
+configure_preset() {
+  local folder=build/$1
+  forget_half_made "$folder"
+  check_cmake && check_place "$folder" && check_compilers "$folder" &&
+    quietly "build/configure-$1.log" cmake --preset "$1" "${launchers[@]}" "${@:2}"
 }
+
+configure_release() { configure_preset release "$@"; }
 
 # Puts what has CMake compile both plug-ins of TensorRT, warnings as errors, into the array
 # `tensorrt`. More folders of headers, of TensorRT 8.5 for its recordings, are taken from

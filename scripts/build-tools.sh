@@ -1,0 +1,150 @@
+# shellcheck shell=bash
+# Sourced by the scripts that build: what of compilers, CMake and ccache is in the way, in one
+# sentence each with what to type.
+
+# shellcheck source=scripts/machine.sh
+source scripts/machine.sh
+
+# compiler_words CC|CXX: the compiler that CMake would take, with its options: of words such as
+# "ccache g++ -m64" those behind.
+compiler_words() {
+  local words default=cc
+  if [[ $1 == CXX ]]; then default=c++; fi
+  read -r -a words <<<"${!1:-$default}"
+  if [[ ${words[0]##*/} == ccache && ${#words[@]} -gt 1 ]]; then words=("${words[@]:1}"); fi
+  echo "${words[*]}"
+}
+
+# why_not_compiling CC|CXX WORD...: nothing if these words compile a program of one line in that
+# language, else what they said last.
+why_not_compiling() {
+  local folder status=0 source=a.c options=()
+  if [[ $1 == CXX ]]; then source=a.cc options=(-std=c++20); fi
+  folder=$(mktemp -d 2>/dev/null) || return 0  # of a full /tmp others tell
+  echo 'int main() { return 0; }' >"$folder/$source"
+  "${@:2}" "${options[@]}" -c "$folder/$source" -o "$folder/a.o" >"$folder/log" 2>&1 </dev/null ||
+    status=$?
+  if [[ $status != 0 || ! -e $folder/a.o ]]; then
+    awk '/error|fatal|:/ { print; found = 1; exit } END { exit !found }' "$folder/log" ||
+      echo "it makes no object file, and its exit code is $status"
+  fi
+  rm -rf "$folder"
+}
+
+# check_compilers [BUILD-FOLDER]: without CC and cc CMake looks for other compilers of C.
+check_compilers() {
+  check_compiler CXX g++ "${1:-.}" || return
+  if [[ -n ${CC:-} ]] || command -v cc >/dev/null; then check_compiler CC gcc "${1:-.}"; fi
+}
+
+# check_compiler CC|CXX PACKAGE BUILD-FOLDER: a folder that was configured with another compiler
+# keeps that one, whatever the variable says.
+check_compiler() {
+  local words path reason remedy="type apt-get install $2, then env --unset=$1 $typed"
+  read -r -a words < <(compiler_words "$1")
+  if ! path=$(command -v "${words[0]}"); then
+    echo "there is no compiler '${words[0]}'${!1:+, which $1 names}: $remedy" >&2
+    return 1
+  fi
+  if [[ $1 == CXX ]]; then check_version "${words[0]}" || return; fi
+  reason=$(why_not_compiling "$1" "${words[@]}")
+  if [[ -n $reason ]]; then
+    echo "${words[*]} does not compile a program of one line ($reason): $remedy" >&2
+    return 1
+  fi
+  check_configured_compiler "$1" "${words[0]}" "$path" "$3"
+}
+
+# check_version COMPILER: C++20 as of g++ 12 or clang 14; others are taken as they are.
+check_version() {
+  local version name=g++ package=g++ least=12
+  if [[ $("$1" --version 2>/dev/null) == *clang* ]]; then name=clang++ package=clang least=14; fi
+  version=$("$1" -dumpfullversion 2>/dev/null || "$1" -dumpversion 2>/dev/null) || version=
+  if [[ $version =~ ^[0-9]+ && ${version%%.*} -lt $least ]]; then
+    echo "$1 is $name $version, and $name $least or newer is needed: type apt-get install" \
+      "$package-$least, then CXX=$name-$least $typed" >&2
+    return 1
+  fi
+}
+
+# check_configured_compiler CC|CXX COMPILER PATH BUILD-FOLDER
+check_configured_compiler() {
+  local configured language=${1/CC/C}
+  configured=$(sed -n "s/^CMAKE_${language}_COMPILER:[A-Z]*=//p" "$4/CMakeCache.txt" 2>/dev/null) ||
+    configured=
+  if [[ -z ${!1:-} || -z $configured ]]; then return; fi
+  if [[ $(realpath "$3") != $(realpath -m "$configured") ]]; then
+    echo "$4 was configured with $configured, and $1 says $2: type rm -r $4, then the same" \
+      "command again" >&2
+    return 1
+  fi
+}
+
+# forget_half_made BUILD-FOLDER: CMake keeps the compilers that it has tried, also those with which
+# its first configuration failed.
+forget_half_made() {
+  if [[ ! -e $1/build.ninja ]]; then rm -rf "$1/CMakeCache.txt" "$1/CMakeFiles"; fi
+}
+
+# check_place BUILD-FOLDER: of a checkout that was moved or copied, CMake takes no build folder.
+check_place() {
+  local place
+  place=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$1/CMakeCache.txt" 2>/dev/null) || return 0
+  if [[ -n $place && $(realpath -m "$place") != $(realpath .) ]]; then
+    echo "$1 was configured in $place, and this is $PWD: type rm -r $1, then the same command" \
+      "again" >&2
+    return 1
+  fi
+}
+
+# check_cmake: as new as CMakeLists.txt asks for, and with a ninja that runs.
+check_cmake() {
+  local least version cmake ninja
+  cmake=$(command -v cmake || echo cmake)
+  ninja=$(command -v ninja || echo ninja)
+  least=$(sed -n 's/^cmake_minimum_required(VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+  version=$("$cmake" --version 2>/dev/null | sed -n '1s/^cmake version \([0-9.]*\).*/\1/p') ||
+    version=
+  if [[ $(printf '%s\n' "$least" "${version:-0}" | sort -V | head -n 1) != "$least" ]]; then
+    echo "$cmake is ${version:-no CMake that runs}, and CMake $least or newer is needed: type" \
+      "apt-get install cmake, or take this one out of PATH" >&2
+    return 1
+  fi
+  if ! "$ninja" --version >/dev/null 2>&1; then
+    echo "$ninja does not run: type apt-get install ninja-build, or take this one out of PATH" >&2
+    return 1
+  fi
+}
+
+# What has CMake call ccache or not, whatever a folder was configured with (stages.sh).
+# shellcheck disable=SC2034
+launchers=()
+
+# find_ccache: after the set-up, which installs it. Its folder lies in the home folder, which may be
+# missing or not ours. One that does not work is left out. CMAKE_CXX_COMPILER_LAUNCHER names another
+# launcher, or none.
+find_ccache() {
+  local words reason launcher=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+  if [[ $launcher == ccache ]] && ! command -v ccache >/dev/null; then launcher=; fi
+  if [[ $launcher == ccache ]]; then
+    find_ccache_folder
+    read -r -a words < <(compiler_words CXX)
+    reason=$(why_not_compiling CXX ccache "${words[@]}")
+    if [[ -n $reason && -z $(why_not_compiling CXX "${words[@]}") ]]; then
+      echo "ccache does not work ($reason): it is left out"
+      launcher=
+    fi
+  fi
+  export CMAKE_C_COMPILER_LAUNCHER=$launcher CMAKE_CXX_COMPILER_LAUNCHER=$launcher
+  # shellcheck disable=SC2034
+  launchers=("-DCMAKE_C_COMPILER_LAUNCHER:STRING=$launcher"
+    "-DCMAKE_CXX_COMPILER_LAUNCHER:STRING=$launcher")
+}
+
+find_ccache_folder() {
+  local folder
+  folder=$(ccache --get-config cache_dir 2>/dev/null) || folder=
+  if [[ -n $folder ]] && mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]]; then return; fi
+  export CCACHE_DIR=$PWD/build/ccache
+  echo "ccache cannot write '${folder:-its folder}': it uses $CCACHE_DIR instead"
+}
