@@ -45,9 +45,11 @@ struct RowSums {
     near = near && more.near;
     rows += more.rows;
   }
-  bool is_softmax() const {
-    constexpr int64_t kLeastRows = 8;  // fewer rows of logits may sum to nearly 1 by chance
-    return rows > 0 && (exact || (near && rows >= kLeastRows));
+  bool is_softmax(int64_t classes) const {
+    // Fewer rows of few logits may sum to nearly 1 by chance.
+    constexpr int64_t kLeastRows = 8, kLeastClasses = 16;
+    const bool many = rows >= kLeastRows || classes >= kLeastClasses;
+    return rows > 0 && (exact || (near && many));
   }
 };
 
@@ -341,7 +343,7 @@ void SummarizeDivergences(std::vector<double> divergences, LogitMeasures& out) {
   }
 }
 
-LogitMeasures Summarize(LogitTally total, std::vector<double> divergences) {
+LogitMeasures Summarize(LogitTally total, std::vector<double> divergences, int64_t classes) {
   LogitMeasures out = total.counts;
   const bool any = out.compared > 0;
   if (any) {
@@ -349,8 +351,8 @@ LogitMeasures Summarize(LogitTally total, std::vector<double> divergences) {
   }
   if (out.flips > 0) out.flip_margin_mean = total.margins / static_cast<double>(out.flips);
   out.positions = static_cast<int64_t>(divergences.size());
-  out.a_is_softmax = any && total.a_sums.is_softmax();
-  out.b_is_softmax = any && total.b_sums.is_softmax();
+  out.a_is_softmax = any && total.a_sums.is_softmax(classes);
+  out.b_is_softmax = any && total.b_sums.is_softmax(classes);
   SummarizeDivergences(std::move(divergences), out);
   return out;
 }
@@ -379,7 +381,7 @@ LogitMeasures MeasureRows(const ElementSpan& a, const ElementSpan& b, const Logi
   LogitTally total;
   for (const LogitTally& tally : tallies) MergeTally(tally, total);
   total.counts.top_k = static_cast<int64_t>(top_k);
-  return Summarize(std::move(total), std::move(divergences));
+  return Summarize(std::move(total), std::move(divergences), rows.classes);
 }
 
 }  // namespace

@@ -243,6 +243,11 @@ TEST(Logits, KnowWhatASoftmaxGave) {
       Measured({quantised.begin(), quantised.end()}, {logits.begin(), logits.end()}, 2);
   EXPECT_TRUE(near.a_is_softmax);
   EXPECT_FALSE(near.b_is_softmax);
+  // One row of many classes is enough.
+  std::vector<double> many(16, 0.06);
+  EXPECT_TRUE(Measured(many, many, 16).a_is_softmax);
+  many[0] = 0.2;
+  EXPECT_FALSE(Measured(many, many, 16).a_is_softmax);
   quantised.resize(14);
   EXPECT_FALSE(
       Measured({quantised.begin(), quantised.end()}, {quantised.begin(), quantised.end()}, 2)
