@@ -61,6 +61,25 @@ class Convert(Case):
             for name, value in run(self.path("theirs.onnx"), self.feed).items():
                 np.testing.assert_array_equal(run(self.path("ours.onnx"), self.feed)[name], value)
 
+    def test_a_weight_that_a_body_reads_stays_as_it_is_where_the_node_does(self):
+        value = numpy_helper.from_array(np.float32(90000), "k")
+        x, y, o = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [4]) for n in "xyo")
+        then, other = (helper.make_graph([helper.make_node(op, ["x", "k"], ["o"], op)], op, [], [o])
+                       for op in ("Mul", "Sub"))
+        graph = helper.make_graph(
+            [helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0),
+             helper.make_node("Cast", ["m"], ["c"], to=TensorProto.BOOL),
+             helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)],
+            "g", [x], [y], [value])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("if.onnx")))
+        ended = self.converts("if.onnx", "-o", "half.onnx", "--fp-to-fp16")
+        self.assertIn("2 nodes stay ('Mul', 'Sub') in float32", ended.out + ended.err)
+        self.assertNotIn("became 65504", ended.out + ended.err)
+        feed = {"x": np.array([0, 0.25, 0.5, -0.125], np.float32)}
+        self.assertTrue(np.allclose(run(self.path("half.onnx"), feed)["y"], feed["x"] * 90000,
+                                    rtol=1e-3))
+
     def test_operators_that_are_not_there(self):
         said = "No ONNX nodes of op type 'Nosuch' were found in the model."
         for words in (["convert", "m.onnx", "-o", "o.onnx"], ["run", "m.onnx", "--onnxrt"]):

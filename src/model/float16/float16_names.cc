@@ -56,9 +56,20 @@ std::string Float16Names::Unique(std::string name, std::unordered_set<std::strin
   return unique;
 }
 
+// Nodes in bodies that are to stay read weights of the graphs around them, too.
+void Float16Names::AddNeeds(const OnnxGraph& graph,
+                            std::unordered_set<std::string_view>& names) const {
+  for (const OnnxNode& node : graph.nodes) {
+    for (const OnnxSubgraph& link : graph.Subgraphs(node)) AddNeeds(model_.Subgraph(link), names);
+    if (!kept_.contains(&node)) continue;
+    for (const std::string_view name : graph.Inputs(node)) names.insert(name);
+  }
+}
+
 // The inputs of the main graph, and initializers that a node that stays needs.
 void Float16Names::FindKept(Float16Scope& scope) {
   std::unordered_set<std::string_view> needed;
+  AddNeeds(scope.graph, needed);
   for (const OnnxNode& node : scope.graph.nodes) {
     const bool stays =
         kept_.contains(&node) || StaysFloat32(model_, functions_, scope.graph, node, scope.types);

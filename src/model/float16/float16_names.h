@@ -93,6 +93,7 @@ class Float16Names {
   void FindKept(Float16Scope& scope);
   void FindHalfReaders(Float16Scope& scope) const;
   void KeepConstants(Float16Scope& scope);
+  void AddNeeds(const OnnxGraph& graph, std::unordered_set<std::string_view>& names) const;
   void AddReads(const OnnxGraph& graph, std::unordered_set<std::string_view>& names) const;
   void PlanOutputs(Float16Scope& scope);
   std::string HalfName(std::string_view name, Float16Scope& scope);
