@@ -6,10 +6,10 @@
 
 #include "backend/python_program.h"
 #include "cli/options/groups.h"
+#include "io/results/shard_file_name.h"
 #include "model/onnx/model_type.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
-#include "run/shards/shard_writer.h"
 #include "session/plan_files.h"
 #include "util/atomic_file.h"
 #include "util/close_matches.h"

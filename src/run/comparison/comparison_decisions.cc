@@ -7,6 +7,7 @@
 
 #include "compare/error_bound.h"
 #include "decide/worst_iterations.h"
+#include "io/results/shard_file_name.h"
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
 #include "run/run_scripts.h"

@@ -1,4 +1,4 @@
-// What the files of shards are called.
+// Whether the files of shards are all there, by their names.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,9 @@
 
 #include "io/results/shard_file_name.h"
 #include "util/log.h"
-#include "vernier/shard_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
-
-/// As PathOfShard(), for saved tensors, which have nothing inside that says whose they are: of
-/// ShardRule::kStride "out.shard-0003-of-0007-stride.npz", where feeds go in fours
-/// "out.shard-0003-of-0007-stride-4.npz" and, where some may be left out (`skips`),
-/// "out.shard-0003-of-0007-stride-images.npz". A path without an extension, which would be a folder
-/// of iterations, gets ".json": a folder fills up, and a shard that is done again would find it.
-std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips);
 
 /// A file of saved tensors that is joined to others.
 struct ShardTensors {
