@@ -45,8 +45,10 @@ class StepSides {
   /// A state of zeros may well give nothing but zeros; the steps behind it show what they do.
   void ExcuseFirstStep(int64_t iteration, IterationComparison& comparison) const;
 
- private:
+  /// Is either output of a pair fed back?
   bool IsState(const ComparedPair& pair, const std::string& first, const std::string& second) const;
+
+ private:
   bool MayBeLogits(const ComparedPair& pair, const std::string& first,
                    const std::string& second) const;
 

@@ -19,10 +19,10 @@ struct ShardTensors {
 };
 
 /// Whether files that follow each other have the iterations of whole runs in their order, as far as
-/// names of shards and numbers of iterations tell: of each run all shards, from the first to the
+/// names of shards and numbers of iterations show: of each run all shards, from the first to the
 /// last, each once. kInvalidArgument, naming the first that is wrong, and for shards by stride of
 /// images. One of a range that has other numbers of iterations than shards usually have is a
-/// warning; those by stride are held against each other where they are joined (InterleaveShards).
+/// warning; those by stride are compared with each other where they are joined (InterleaveShards).
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
 
 /// The same of the files of shards in folders that are read as one, by their names alone. Beside
