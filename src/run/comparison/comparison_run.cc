@@ -15,13 +15,13 @@
 namespace vernier {
 namespace {
 
-// Gives the output's bound what was heard of the runner; false: that is nothing.
-bool TakeHeard(const std::string& runner, const std::string& output, const HeardOutput& heard,
-               ErrorBounds& bounds) {
-  if (heard.repeats && heard.condition <= 1) return false;
+// Gives the output's bound what its recheck found; false: nothing.
+bool TakeRechecked(const std::string& runner, const std::string& output,
+                   const RecheckedOutput& rechecked, ErrorBounds& bounds) {
+  if (rechecked.repeats && rechecked.condition <= 1) return false;
   ErrorBound bound = *bounds.Find(output);
-  bound.condition = std::max(bound.condition, heard.condition);
-  if (!heard.repeats) bound.why += ", " + runner + " does not repeat itself on the same feed";
+  bound.condition = std::max(bound.condition, rechecked.condition);
+  if (!rechecked.repeats) bound.why += ", " + runner + " does not repeat itself on the same feed";
   bounds.Set(output, std::move(bound));
   return true;
 }
@@ -61,7 +61,7 @@ void ComparisonRun::MakeBounds() {
   }
   // Runners that take turns are gone when their outputs are compared.
   if (bounds_.elements != nullptr && parts_.live != nullptr && !plan_->execution.sequential) {
-    bounds_.hearing.emplace(*parts_.live, *bounds_.elements);
+    bounds_.recheck.emplace(*parts_.live, *bounds_.elements);
   }
 }
 
@@ -109,12 +109,12 @@ Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides
 
 // Outputs that are over their bounds, with bounds as wide as rounding on the inputs moves them.
 // Flipped steps look like amplified rounding, and have their place in the bounds already.
-Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t iteration,
-                                                     const IterationOutputs& outputs,
-                                                     const MatchedSides& sides,
-                                                     IterationComparison comparison) {
+Result<IterationComparison> ComparisonRun::RecheckBounds(const Pair& pair, int64_t iteration,
+                                                         const IterationOutputs& outputs,
+                                                         const MatchedSides& sides,
+                                                         IterationComparison comparison) {
   ErrorBounds bounds = *detail_.bounds;
-  std::vector<OutputToHear> over, over_second;
+  std::vector<OutputToRecheck> over, over_second;
   for (const OutputComparison& output : comparison.outputs) {
     const FunctionResult* simple = output.Find(CompareFunction::kSimple);
     const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
@@ -129,13 +129,13 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
   }
   bool any = false;
   for (const size_t stream : {pair.first, pair.second}) {
-    if (over.empty() || !bounds_.hearing->CanInfer(stream)) continue;
-    const std::vector<HeardOutput> heard = bounds_.hearing->Hear(
+    if (over.empty() || !bounds_.recheck->CanInfer(stream)) continue;
+    const std::vector<RecheckedOutput> rechecked = bounds_.recheck->Recheck(
         stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
     bool repeat = true;
     for (size_t i = 0; i < over.size(); ++i) {
-      repeat &= heard[i].repeats;
-      any |= TakeHeard(compared_.names[stream], over[i].name, heard[i], bounds);
+      repeat &= rechecked[i].repeats;
+      any |= TakeRechecked(compared_.names[stream], over[i].name, rechecked[i], bounds);
     }
     // Of what does not repeat itself the other runner may know the condition.
     if (repeat) break;
@@ -250,10 +250,10 @@ Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, int64_
   VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
   // What a script has made of outputs is not what the runner repeats, nor is a step whose state is
   // gone.
-  const bool can_hear = bounds_.hearing && parts_.scripts.postprocessing == nullptr &&
-                        (parts_.steps == nullptr || parts_.steps->AtHand(iteration));
-  if (!can_hear) return comparison;
-  return HearAgain(pair, iteration, outputs, sides, std::move(comparison));
+  const bool can_recheck = bounds_.recheck && parts_.scripts.postprocessing == nullptr &&
+                           (parts_.steps == nullptr || parts_.steps->AtHand(iteration));
+  if (!can_recheck) return comparison;
+  return RecheckBounds(pair, iteration, outputs, sides, std::move(comparison));
 }
 
 Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs,

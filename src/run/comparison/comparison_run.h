@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "run/comparison/bound_recheck.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/comparison_parts.h"
 #include "run/comparison/flip_keeper.h"
@@ -18,7 +19,6 @@
 #include "run/comparison/pair_verdict.h"
 #include "run/comparison/position_feeds.h"
 #include "run/comparison/prompt_rows.h"
-#include "run/comparison/second_hearing.h"
 #include "run/comparison/state_crossing.h"
 #include "run/comparison/step_sides.h"
 #include "run/comparison/streams.h"
@@ -145,7 +145,7 @@ class ComparisonRun {
   struct Bounds {
     PairErrorBounds* elements = nullptr;  // null: there are none
     PairErrorBounds* ties = nullptr;      // where decisions flip
-    std::optional<SecondHearing> hearing = {};
+    std::optional<BoundRecheck> recheck = {};
   };
 
   struct Axes {
@@ -190,9 +190,10 @@ class ComparisonRun {
                                            const IterationOutputs& outputs,
                                            const MatchedSides& sides);
   Result<IterationComparison> ComparePair(const MatchedSides& sides, int64_t iteration);
-  Result<IterationComparison> HearAgain(const Pair& pair, int64_t iteration,
-                                        const IterationOutputs& outputs, const MatchedSides& sides,
-                                        IterationComparison comparison);
+  Result<IterationComparison> RecheckBounds(const Pair& pair, int64_t iteration,
+                                            const IterationOutputs& outputs,
+                                            const MatchedSides& sides,
+                                            IterationComparison comparison);
   Status AddCrossed(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
                     const IterationComparison& comparison);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
