@@ -21,7 +21,11 @@ RunPlan PlanWithTopK(bool lenient) {
   return plan;
 }
 
-const TensorMap kGiven = {{"x", Floats({1, kNan})}, {"y", Floats({kNan, 2})}};
+Tensor TwoFloats(float first, float second) {
+  return TensorForTest<float>(DType::kFloat32, {2}, {first, second});
+}
+
+const TensorMap kGiven = {{"x", TwoFloats(1, kNan)}, {"y", TwoFloats(kNan, 2)}};
 
 TEST(GivenOutputs, NameOutputsThatEitherStreamDropped) {
   const RunPlan plan;
@@ -36,7 +40,7 @@ TEST(GivenOutputs, NameOutputsThatEitherStreamDropped) {
 TEST(GivenOutputs, ThatAreRenamedAreNotDropped) {
   const RunPlan plan;
   GivenOutputs given(plan, 1, true);
-  given.Note(0, kGiven, {{"a", Floats({1})}, {"b", Floats({2})}});
+  given.Note(0, kGiven, {{"a", TwoFloats(1, 1)}, {"b", TwoFloats(2, 2)}});
   EXPECT_THAT(given.Dropped(0, 0), IsEmpty());
 }
 

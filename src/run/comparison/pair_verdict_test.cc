@@ -64,7 +64,7 @@ TEST_F(PairVerdict, OtherInputsAreNotDone) {
 TEST_F(PairVerdict, HiddenNaNIsNotDone) {
   PairRecord record;
   plan_.postprocess.entries.emplace_back("y", TopK{1, -1});
-  const TensorMap outputs = {{"y", Floats({kNan, 1})}};
+  const TensorMap outputs = {{"y", TensorForTest<float>(DType::kFloat32, {2}, {kNan, 1})}};
   given_.Note(1, outputs, outputs);
   JudgeOutputs(Scope(), pair(), record);
   EXPECT_TRUE(faults_.incomplete);
@@ -76,7 +76,7 @@ TEST_F(PairVerdict, TypesThatPostprocessingMadeAlikeAreRejectedIfAsked) {
   OutputRecord& output = record.outputs.emplace_back();
   output.name = output.other_name = "y";
   plan_.same_type = true;
-  given_.Note(0, {{"y", Floats({1})}}, {});
+  given_.Note(0, {{"y", TensorForTest<float>(DType::kFloat32, {1}, {1})}}, {});
   given_.Note(1, {{"y", Ints({1}, {1})}}, {});
   JudgeOutputs(Scope(), pair(), record);
   EXPECT_TRUE(faults_.mismatch);
