@@ -90,13 +90,9 @@ struct FlipPlace {
 
 /// A sample among the worst of a pair: clear flips, those that are invalid on one side, near ties,
 /// and those that are invalid on both; of each the larger margins first.
-struct WorstFlip {
-  int64_t iteration = 0;
-  int64_t step = 0;
-  int64_t row = 0;  ///< sample within the iteration
+struct WorstFlip : FlipPlace {
   DecisionSample sample;
   int64_t rows = 0;  ///< samples of that iteration; 0: not known, of older records
-  std::optional<int64_t> sequence = {};  ///< with steps
   /// Places in the run's `flip_pictures`: the images that the sample was decided from.
   std::vector<int64_t> pictures = {};
 };

@@ -74,7 +74,7 @@ class Comparison {
     for (const int64_t made : lengths) streams.push_back({made, made});
     run_->Finish(streams, Coverage::kJudged, faults, record);
     if (plan_.strict) RejectVacuous(outcome);
-    for (const Status& written : {reporter_->Finish(!faults.any()), run_->SaveFlips(record)}) {
+    for (const Status& written : {reporter_->Finish(!faults.any()), run_->flips().Save(record)}) {
       if (written.ok()) continue;
       faults.Add(written);
       record.faults.push_back(written.message());

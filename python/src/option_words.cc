@@ -79,9 +79,8 @@ Result<ParsedArgs> ParseWords(const std::string& command, const OptionTable& tab
   if (parsed.end != ParseEnd::kParsed) return InvalidArgument(parsed.error);
   if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
   if (parsed.unknown.empty()) return std::move(parsed.args);
-  const std::optional<std::string> suggestion = SuggestFlag(table, parsed.unknown.front());
-  return InvalidArgument("'" + parsed.unknown.front() + "' is no option of " + command +
-                         (suggestion ? "; did you mean " + *suggestion + "?" : ""));
+  const std::string& word = parsed.unknown.front();
+  return InvalidArgument("'" + word + "' is no option of " + command + DidYouMeanFlag(table, word));
 }
 
 Status CheckUse(const OptionTable& table, const ParsedArgs& args, size_t objects, Logger& logger) {

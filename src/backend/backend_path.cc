@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "util/joined.h"
 #include "util/own_program.h"
 
 namespace vernier {
@@ -85,10 +86,8 @@ Result<std::vector<std::string>> FindBackend(std::string_view name,
     for (auto& [major, path] : versions) paths.push_back(std::move(path));
     return paths;
   }
-  std::string looked;
-  for (const std::string& folder : search_path) looked += (looked.empty() ? "" : ", ") + folder;
   return Unavailable("there is no backend '" + std::string(name) +
-                     "' in this installation (looked in: " + looked +
+                     "' in this installation (looked in: " + Joined(search_path) +
                      "): docs/building.md says how to build its plug-in");
 }
 

@@ -331,14 +331,8 @@ class RunnerCheck {
 Status CheckPropertyNames(const ConsistencyOptions& options) {
   std::vector<std::string_view> all;
   for (const Property& property : Properties()) all.emplace_back(property.name);
-  for (const auto& [flag, names] :
-       {std::pair("--only: ", &options.only), std::pair("--skip: ", &options.skip)}) {
-    for (const std::string& name : *names) {
-      if (std::ranges::find(all, name) != all.end()) continue;
-      return InvalidArgument(flag + NotOneOf(all, "a property", "properties", name));
-    }
-  }
-  return {};
+  VERNIER_TRY(CheckNames(options.only, {"--only", "a property", "properties", all}));
+  return CheckNames(options.skip, {"--skip", "a property", "properties", all});
 }
 
 Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const ConsistencyOptions& options,

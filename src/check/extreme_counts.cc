@@ -8,6 +8,7 @@
 #include "compare/vacuous.h"
 #include "inputs/extreme_values.h"
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 
 namespace vernier {
 namespace {
@@ -37,8 +38,7 @@ bool IsFinite(Class c) { return c < Class::kPlusInf; }
 class ElementBlock {
  public:
   explicit ElementBlock(const Tensor& tensor)
-      : elements_{tensor.dtype(), tensor.bytes(), tensor.element_count()},
-        smallest_normal_(SmallestNormal(tensor.dtype())) {}
+      : elements_(Elements(tensor)), smallest_normal_(SmallestNormal(tensor.dtype())) {}
 
   void Load(int64_t begin, size_t size) {
     values_ = LoadBlock(elements_, begin, size, scratch_.data());

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "check/nudged_weights.h"
-#include "run/comparison/second_hearing.h"
+#include "run/comparison/bound_recheck.h"
 #include "run/feeds/nudged_floats.h"
 
 namespace vernier {
@@ -54,24 +54,26 @@ class MovedRuns {
 
 // Outputs whose bounds may become wider. Flipped steps look like amplified rounding, and have their
 // place in the bounds already.
-std::map<std::string, HeardOutput> HearableIn(const TensorMap& outputs, const ErrorBounds& bounds) {
-  std::map<std::string, HeardOutput> hearable;
+std::map<std::string, RecheckedOutput> RecheckableIn(const TensorMap& outputs,
+                                                     const ErrorBounds& bounds) {
+  std::map<std::string, RecheckedOutput> recheckable;
   for (const NamedTensor& output : outputs) {
     const ErrorBound* const bound = bounds.Find(output.name);
     if (bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
-    hearable[output.name].roundoff = bound->roundoff;
+    recheckable[output.name].roundoff = bound->roundoff;
   }
-  return hearable;
+  return recheckable;
 }
 
-Status HearOn(const Subject& subject, const TensorMap& feed,
-              std::map<std::string, HeardOutput>& heard) {
+Status RecheckOn(const Subject& subject, const TensorMap& feed,
+                 std::map<std::string, RecheckedOutput>& rechecked) {
   VERNIER_ASSIGN_OR_RETURN(MovedRuns runs, MovedRuns::On(subject, feed));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap made, runs.Infer({}));
-  heard = HearableIn(made, subject.bounds);
-  if (heard.empty()) return {};
-  return HearOutputs(
-      made, runs.roundoff(), [&](std::optional<Nudge> nudge) { return runs.Infer(nudge); }, heard);
+  rechecked = RecheckableIn(made, subject.bounds);
+  if (rechecked.empty()) return {};
+  return MeasureConditions(
+      made, runs.roundoff(), [&](std::optional<Nudge> nudge) { return runs.Infer(nudge); },
+      rechecked);
 }
 
 }  // namespace
@@ -84,10 +86,10 @@ const WidenedBounds* WiderBounds::For(const TensorMap& feed) {
 
 WidenedBounds WiderBounds::Measure(const TensorMap& feed) const {
   WidenedBounds wide{subject_.bounds, 1};
-  std::map<std::string, HeardOutput> heard;
+  std::map<std::string, RecheckedOutput> rechecked;
   // Where it cannot be measured the bounds stay.
-  (void)HearOn(subject_, feed, heard);
-  for (const auto& [name, output] : heard) {
+  (void)RecheckOn(subject_, feed, rechecked);
+  for (const auto& [name, output] : rechecked) {
     if (output.condition <= 1) continue;
     ErrorBound bound = *subject_.bounds.Find(name);
     bound.condition = output.condition;

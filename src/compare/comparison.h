@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compare/device_measure.h"
-#include "compare/elements.h"
 #include "compare/error_bound.h"
 #include "compare/fed_positions.h"
 #include "compare/masked_positions.h"
@@ -17,6 +16,7 @@
 #include "core/shape_match.h"
 #include "kernels/logits.h"
 #include "kernels/pair_measures.h"
+#include "kernels/tensor_elements.h"
 #include "vernier/compare_function.h"
 #include "vernier/tensor.h"
 

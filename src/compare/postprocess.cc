@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "util/number_text.h"
 #include "vernier/part_names.h"
 
@@ -54,7 +55,7 @@ void SelectRow(const std::vector<T>& row, int64_t k, std::vector<int64_t>& order
 
 template <typename T>
 void Select(const Tensor& tensor, const AxisLayout& layout, int64_t k, std::span<int64_t> out) {
-  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+  const ElementSpan elements = Elements(tensor);
   std::vector<T> row(static_cast<size_t>(layout.length));
   std::vector<int64_t> order;
   T scratch{};

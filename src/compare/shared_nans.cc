@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "compare/elements.h"
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 
 namespace vernier {
 namespace {

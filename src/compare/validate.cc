@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 
 namespace vernier {
 namespace {
@@ -24,7 +25,7 @@ bool IsFinite(const std::complex<double>& value) {
 // Calls `function(index, value)` for every element of a floating or complex tensor.
 template <typename T, typename Function>
 void ForEach(const Tensor& tensor, Function function) {
-  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+  const ElementSpan elements = Elements(tensor);
   std::vector<T> scratch(kBlockSize);
   for (int64_t start = 0; start < elements.count; start += static_cast<int64_t>(kBlockSize)) {
     const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, elements.count - start));

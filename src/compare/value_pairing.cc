@@ -7,6 +7,7 @@
 
 #include "core/shape_match.h"
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -17,10 +18,6 @@ using ComplexNumber = std::complex<double>;
 // Orders of axes that are tried: those of four axes, none of length 1.
 constexpr size_t kMostAxisOrders = 24;
 
-ElementSpan SpanOf(const Tensor& tensor) {
-  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
-}
-
 struct SquareSums {
   double a = 0, b = 0, difference = 0;
 };
@@ -30,7 +27,7 @@ struct SquareSums {
 SquareSums SumSquares(const Tensor& a, const Tensor& b, double most = HUGE_VAL) {
   std::vector<ComplexNumber> a_block(kBlockSize), b_block(kBlockSize);
   SquareSums sums;
-  const ElementSpan left = SpanOf(a), right = SpanOf(b);
+  const ElementSpan left = Elements(a), right = Elements(b);
   for (int64_t start = 0; start < left.count; start += static_cast<int64_t>(kBlockSize)) {
     const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, left.count - start));
     const ComplexNumber* x = LoadBlock(left, start, n, a_block.data());
@@ -101,7 +98,7 @@ bool IsComparable(const Tensor& a, const Tensor& b) {
 // Does it have two values that differ, and none that is not finite?
 bool HasFiniteVariety(const Tensor& tensor) {
   if (tensor.element_count() < 2 || !IsComparable(tensor, tensor)) return false;
-  const ElementSpan span = SpanOf(tensor);
+  const ElementSpan span = Elements(tensor);
   std::vector<ComplexNumber> block(kBlockSize);
   std::optional<ComplexNumber> first;
   bool varies = false;
@@ -127,7 +124,7 @@ using Distances = std::vector<std::vector<std::optional<ValueDistance>>>;
 
 double ShareWithin(const Tensor& a, const Tensor& b, double tolerance) {
   std::vector<ComplexNumber> a_block(kBlockSize), b_block(kBlockSize);
-  const ElementSpan left = SpanOf(a), right = SpanOf(b);
+  const ElementSpan left = Elements(a), right = Elements(b);
   int64_t equal = 0;
   for (int64_t start = 0; start < left.count; start += static_cast<int64_t>(kBlockSize)) {
     const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, left.count - start));
@@ -198,7 +195,7 @@ std::optional<ValueDistance> DistanceWithin(const Tensor& a, const ValueSummary&
 
 ValueSummary SummariseValues(const Tensor& tensor) {
   if (!IsComparable(tensor, tensor)) return {};
-  const ElementSpan span = SpanOf(tensor);
+  const ElementSpan span = Elements(tensor);
   std::vector<ComplexNumber> block(kBlockSize);
   double sum = 0, squares = 0;
   for (int64_t start = 0; start < span.count; start += static_cast<int64_t>(kBlockSize)) {

@@ -81,7 +81,7 @@ class CheckCommand {
   }
 
   /// Waits for the check and judges it by Polygraphy's rules; patterns are looked for line by line.
-  /// Tells what it said if it failed, or always if that was asked for. Our own `run`, too, passes
+  /// Logs what it printed if it failed, or always if that was asked for. Our own `run`, too, passes
   /// with exit code 0 where no rules are given, but that what says nothing of the model is an
   /// error: kInvalidArgument for a command line that it does not take, kUnavailable for a backend
   /// that is not there, kIo for what it cannot save, and those of LiveRun::Outcome::judged.

@@ -12,10 +12,10 @@
 
 #include "blame/graph/memory_plan.h"
 #include "blame/probe/tensor_run.h"
-#include "compare/elements.h"
 #include "debug/mask_flow.h"
 #include "inputs/cast_tensor.h"
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "util/first_line.h"
 #include "util/thread_pool.h"
 

@@ -11,6 +11,7 @@
 
 #include "kernels/block_kernels.h"
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "vernier/decision_plan.h"
 #include "vernier/tensor.h"
 
@@ -37,16 +38,12 @@ struct SampleShape {
 };
 SampleShape SamplesOf(const Dims& dims);
 
-inline ElementSpan ElementsOf(const Tensor& tensor) {
-  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
-}
-
 /// Equal parts of a tensor as T, without a copy where type and alignment allow.
 template <typename T>
 class PartReader {
  public:
   PartReader(const Tensor& tensor, int64_t part_size)
-      : elements_(ElementsOf(tensor)), size_(part_size), needs_scratch_(NeedsScratch()) {}
+      : elements_(Elements(tensor)), size_(part_size), needs_scratch_(NeedsScratch()) {}
 
   /// Valid until the next call.
   const T* Part(int64_t index) { return Slice(index * size_, static_cast<size_t>(size_)); }

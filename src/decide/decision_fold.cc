@@ -294,13 +294,13 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     any_map_ |= IsMapText(sample.first);
     if (sample.first_margin == 0) ++without_margin_;
     if (sample.flip == Flip::kNone) continue;
-    const auto at = static_cast<int64_t>(row);
-    if (!record_.first_flip) record_.first_flip = FlipPlace{iteration, step, {}, at};
+    const FlipPlace place{iteration, step, {}, static_cast<int64_t>(row)};
+    if (!record_.first_flip) record_.first_flip = place;
     if (keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
     worst.insert(std::upper_bound(worst.begin(), worst.end(), sample, is_worse),
-                 WorstFlip{iteration, step, at, sample, static_cast<int64_t>(samples.size())});
+                 WorstFlip{place, sample, static_cast<int64_t>(samples.size())});
   }
 }
 

@@ -32,11 +32,6 @@ bool IsOneOf(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-std::string DidYouMean(std::string_view word, std::span<const std::string_view> known) {
-  const std::string near = NearestName(word.substr(0, 40), known);
-  return near.empty() ? "" : "; did you mean " + Quoted(near) + "?";
-}
-
 std::string_view UpTo(std::string_view text, std::string_view ends) {
   return text.substr(0, text.find_first_of(ends));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -68,7 +69,7 @@ ChannelValues ReadChannels(const Tensor& input, const ImageAxes& axes, int64_t i
   const int64_t shown = std::min<int64_t>(axes.channels, 3);
   ChannelValues values{{(height + step - 1) / step, (width + step - 1) / step}, {}};
   values.channels.resize(static_cast<size_t>(shown));
-  const ElementSpan elements{input.dtype(), input.bytes(), input.element_count()};
+  const ElementSpan elements = Elements(input);
   const int64_t start = image * axes.channels * height * width;
   const int64_t between = axes.channels_last ? axes.channels : 1;
   std::vector<double> scratch(static_cast<size_t>(width * between));

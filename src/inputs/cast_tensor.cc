@@ -13,6 +13,7 @@
 #include "inputs/nibbles.h"
 #include "kernels/element_blocks.h"
 #include "kernels/float_formats.h"
+#include "kernels/tensor_elements.h"
 
 namespace vernier {
 namespace {
@@ -124,7 +125,7 @@ void StoreBlock(DType to, const From* values, size_t n, std::byte* out) {
 // Calls `visit(values, n, start)` block by block, with values of type T.
 template <typename T, typename Visit>
 void ForEachBlockAs(const Tensor& tensor, Visit visit) {
-  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+  const ElementSpan elements = Elements(tensor);
   std::array<T, kBlockSize> scratch;
   for (int64_t start = 0; start < elements.count; start += static_cast<int64_t>(kBlockSize)) {
     const auto left = static_cast<size_t>(elements.count - start);

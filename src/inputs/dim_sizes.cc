@@ -306,11 +306,10 @@ Status CheckDimNames(std::span<const DimSize> given, std::span<const TensorInfo>
     });
     if (any) continue;
     const std::vector<std::string_view> known(names.begin(), names.end());
-    const std::string near = NearestName(size.dimension, known);
     return Malformed("--dim: the model leaves no dimension '" + size.dimension + "' free; " +
                      (names.empty() ? "all sizes of its inputs are fixed"
                                     : "it leaves free " + FormatPythonList(names)) +
-                     (near.empty() ? "" : "; did you mean '" + near + "'?"));
+                     DidYouMean(size.dimension, known));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include "inputs/float_encode.h"
 #include "inputs/nibbles.h"
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -20,7 +21,7 @@ constexpr int64_t kMostValues = int64_t{1} << 20;
 // Calls `take` with every n-th value, so that no more than kMostValues are taken.
 template <typename T, typename Take>
 void ForEachValue(const Tensor& tensor, const Take& take) {
-  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+  const ElementSpan elements = Elements(tensor);
   const int64_t step = (tensor.element_count() + kMostValues - 1) / kMostValues;
   std::array<T, kBlockSize> scratch;
   int64_t next = 0;

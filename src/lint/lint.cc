@@ -68,11 +68,7 @@ void WriteFinding(JsonWriter& json, const LintFinding& finding) {
 Status CheckRuleNames(std::span<const std::string> names) {
   std::vector<std::string_view> all;
   for (const LintRule* rule : lint_rule::All()) all.emplace_back(rule->name);
-  for (const std::string& name : names) {
-    if (std::ranges::find(all, name) != all.end()) continue;
-    return InvalidArgument("--skip: " + NotOneOf(all, "a rule", "rules", name));
-  }
-  return {};
+  return CheckNames(names, {"--skip", "a rule", "rules", all});
 }
 
 void LintModel(const OnnxModel& model, const LintContext& context, Findings& findings) {

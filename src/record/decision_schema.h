@@ -15,7 +15,7 @@ inline constexpr std::array<std::string_view, 4> kFlipNames = {"none", "near tie
                                                                "invalid"};
 
 template <typename Fields>
-void ListFields(Fields& field, Some<FlipPlace> auto& place) {
+void ListPlace(Fields& field, auto& place) {
   field("iteration", place.iteration);
   field("step", place.step);
   field.Given("sequence", place.sequence);
@@ -23,11 +23,13 @@ void ListFields(Fields& field, Some<FlipPlace> auto& place) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<FlipPlace> auto& place) {
+  ListPlace(field, place);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<WorstFlip> auto& worst) {
-  field("iteration", worst.iteration);
-  field("step", worst.step);
-  field.Given("sequence", worst.sequence);
-  field("row", worst.row);
+  ListPlace(field, worst);
   field.Word("flip", worst.sample.flip, kFlipNames);
   field("first", worst.sample.first);
   field("second", worst.sample.second);

@@ -133,9 +133,8 @@ class PlanReader {
         continue;
       }
       if (!error_.empty()) return;
-      const std::vector<std::string> near = CloseMatches(key, known_, 1);
-      error_ = "there is no setting '" + Place(key) + "'" +
-               (near.empty() ? "" : "; did you mean '" + near.front() + "'?");
+      error_ =
+          "there is no setting '" + Place(key) + "'" + DidYouMean(CloseMatches(key, known_, 1));
     }
   }
 

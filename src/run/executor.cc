@@ -137,8 +137,9 @@ void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
 Status KeepFlips(const Comparing& comparing, RunEnding& ending) {
   if (comparing.shard != nullptr && !IsWholeShard(ending)) return {};
   RunOutcome& outcome = ending.outcome;
-  VERNIER_TRY(comparing.comparisons.SaveFlips(outcome.record));
-  VERNIER_ASSIGN_OR_RETURN(outcome.flips, comparing.comparisons.FlipsToSearch(outcome.record));
+  const FlipKeeper& flips = comparing.comparisons.flips();
+  VERNIER_TRY(flips.Save(outcome.record));
+  VERNIER_ASSIGN_OR_RETURN(outcome.flips, flips.InputsToSearch(outcome.record));
   return {};
 }
 

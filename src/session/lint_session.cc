@@ -13,6 +13,7 @@
 #include "run/runner/changed_model.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
+#include "util/joined.h"
 #include "util/paths.h"
 
 namespace vernier {
@@ -40,12 +41,11 @@ void Summarise(const LintRecord& record, size_t nodes, Logger& log) {
                      Counted(record.Count(LintLevel::kInfo), "remark") + " | of " +
                      Counted(nodes, "node") + " " + std::to_string(record.passing.size()) +
                      " passed and " + std::to_string(record.failing.size()) + " failed";
-  std::string who;
-  for (const std::string& runner : record.runners) who += (who.empty() ? "" : ", ") + runner;
-  if (who.empty()) {
+  if (record.runners.empty()) {
     line += " by rules; none was run";
   } else {
-    line += "; " + std::to_string(nodes - record.not_run.size()) + " ran in " + who;
+    line +=
+        "; " + std::to_string(nodes - record.not_run.size()) + " ran in " + Joined(record.runners);
     if (!record.not_run.empty()) line += ", " + std::to_string(record.not_run.size()) + " not run";
   }
   log.Info(line);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "util/joined.h"
+#include "util/list_has.h"
 #include "util/number_text.h"
 #include "util/quoted.h"
 
@@ -76,12 +77,31 @@ std::string NearestName(std::string_view word, std::span<const std::string_view>
   return std::string(candidates[static_cast<size_t>(at - folded.begin())]);
 }
 
-std::string NotOneOf(std::span<const std::string_view> names, std::string_view a_name,
-                     std::string_view plural, std::string_view word) {
-  const std::string near = NearestName(word.substr(0, 40), names);
-  return Quoted(word) + " is not " + std::string(a_name) +
-         (near.empty() ? "; the " + std::string(plural) + " are: " + Joined(names)
-                       : "; did you mean " + Quoted(near) + "?");
+std::string DidYouMean(std::string_view near) {
+  return near.empty() ? "" : "; did you mean " + Quoted(near) + "?";
+}
+
+std::string DidYouMean(std::span<const std::string> near) {
+  std::string quoted;
+  for (const std::string& name : near) quoted += (quoted.empty() ? "" : " or ") + Quoted(name);
+  return near.empty() ? "" : "; did you mean " + quoted + "?";
+}
+
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
+  constexpr size_t kEnough = 40;
+  return DidYouMean(NearestName(word.substr(0, kEnough), candidates));
+}
+
+Status CheckNames(std::span<const std::string> words, const KnownNames& known) {
+  for (const std::string& word : words) {
+    if (ListHas(known.names, word)) continue;
+    const std::string hint = DidYouMean(word, known.names);
+    return InvalidArgument(
+        std::string(known.flag) + ": " + Quoted(word) + " is not " + std::string(known.one) +
+        (hint.empty() ? "; the " + std::string(known.plural) + " are: " + Joined(known.names)
+                      : hint));
+  }
+  return {};
 }
 
 }  // namespace vernier

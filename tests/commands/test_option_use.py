@@ -194,7 +194,7 @@ class OptionUse(Case):
             said = self.refused("run", "m.onnx", "--identity", *words,
                                 "--graph-optimization-level", "ort_enable_al")
             self.assertIn("--graph-optimization-level: expected one of ORT_DISABLE_ALL, ", said)
-            self.assertIn("got 'ort_enable_al'; did you mean ORT_ENABLE_ALL?", said)
+            self.assertIn("got 'ort_enable_al'; did you mean 'ORT_ENABLE_ALL'?", said)
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--providers", "cuba")
         self.assertEqual(ended.code, 2, ended.out)
         self.assertEqual(ended.out.count("ONNX Runtime has no provider 'cuba' of its own; did you "

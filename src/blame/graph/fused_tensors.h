@@ -24,7 +24,7 @@ NameSet FusedAwayIn(const OnnxModel& optimised, const BlameGraph& graph);
 NameSet FusedAwayByKernels(std::span<const LayerTime> kernels, const BlameGraph& graph);
 
 /// From names that list the nodes that they are made of: "conv1 + relu1", "PWN(add2, relu2)".
-/// What a region "{ForeignNode[a...b]}" is made of is not told.
+/// What a region "{ForeignNode[a...b]}" is made of is unknown.
 NameSet FusedAwayByLists(std::span<const LayerTime> kernels, const BlameGraph& graph);
 
 /// Several nodes that are computed as one, with the place in `islands` of the one that they end
@@ -45,8 +45,8 @@ class FusionQuestion {
   /// For the session.
   OptionList options() const;
 
-  /// Once the session is closed. Empty: nothing is fused, or nothing was told. kIo where there is
-  /// no answer because there is no room for it.
+  /// Once the session is closed. Empty: nothing is fused, or the runtime does not say. kIo where
+  /// there is no answer because there is no room for it.
   Result<NameSet> FusedAway(const BlameGraph& graph) const;
 
  private:

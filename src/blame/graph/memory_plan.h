@@ -8,7 +8,7 @@
 
 namespace vernier {
 
-/// In bytes; 0 where the system does not tell.
+/// In bytes; 0 if unknown.
 struct HeldMemory {
   uint64_t idle = 0;     ///< this process and the workers, without an open session
   uint64_t session = 0;  ///< the most that a session of the whole model took beyond that

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/elements.h"
 #include "io/test_data/tensor_proto.h"
 #include "kernels/magnitudes.h"
+#include "kernels/tensor_elements.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -64,7 +64,7 @@ std::string UnknownRunnerOption(const OptionTable& table, const std::string& wor
   if (row.action == OptionAction::kRunner) {
     return text + "; its backend is the first word, as in x='" + std::string(row.constant) + "'";
   }
-  return row.sets.of_runner ? text + "; did you mean " + *near + "?" : text;
+  return row.sets.of_runner ? text + DidYouMeanFlag(table, word) : text;
 }
 
 // Options that another runner, or none, would have.

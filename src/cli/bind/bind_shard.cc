@@ -7,10 +7,10 @@
 
 #include "cli/bind/bind_run.h"
 #include "cli/script/shell_command.h"
+#include "io/results/shard_file_name.h"
 #include "record/runner_name.h"
 #include "run/feeds/image_feeds.h"
 #include "run/shards/shard_names.h"
-#include "run/shards/shard_writer.h"
 #include "util/number_text.h"
 
 namespace vernier {

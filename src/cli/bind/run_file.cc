@@ -6,13 +6,14 @@
 
 #include "backend/python_program.h"
 #include "cli/options/groups.h"
+#include "io/results/shard_file_name.h"
 #include "model/onnx/model_type.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
-#include "run/shards/shard_writer.h"
 #include "session/plan_files.h"
 #include "util/atomic_file.h"
 #include "util/close_matches.h"
+#include "util/joined.h"
 #include "util/mapped_file.h"
 
 namespace vernier {
@@ -40,14 +41,8 @@ Status CheckRunFileNames(const RunPlan& plan) {
     const std::string& type = runner.model.type;
     if (type.empty() || ModelTypeFromName(type)) continue;
     const std::span<const std::string_view> names = ModelTypeNames();
-    const std::string near = NearestName(type, names);
-    std::string list;
-    for (const std::string_view name : names) {
-      list += (list.empty() ? "" : ", ") + std::string(name);
-    }
     return InvalidArgument(place + "model.type': there is no model type '" + type + "'" +
-                           (near.empty() ? "" : "; did you mean '" + near + "'?") +
-                           " (choose from " + list + ")");
+                           DidYouMean(type, names) + " (choose from " + Joined(names) + ")");
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include "cli/table/option_values.h"
 #include "cli/words/arg_parser.h"
 #include "util/close_matches.h"
+#include "util/joined.h"
 #include "util/number_text.h"
 #include "vernier/log.h"
 
@@ -37,8 +38,7 @@ Status SetProviders(const OptionInput& input, RunnerPlan& runner) {
     const std::string near = NearestName(word, kKnownProviders);
     if (near.empty()) continue;
     input.context.log->Once(Severity::kWarning, "--providers: ONNX Runtime has no provider '" +
-                                                    word + "' of its own; did you mean '" + near +
-                                                    "'?");
+                                                    word + "' of its own" + DidYouMean(near));
   }
   return AddSessionOption(input, runner);
 }
@@ -48,13 +48,9 @@ Status SetLevel(const OptionInput& input, RunnerPlan& runner) {
   if (std::ranges::find(kOptimizationLevels, word) != kOptimizationLevels.end()) {
     return AddSessionOption(input, runner);
   }
-  std::string list;
-  for (const std::string_view level : kOptimizationLevels) {
-    list += (list.empty() ? "" : ", ") + std::string(level);
-  }
-  const std::string near = NearestName(word, kOptimizationLevels);
-  return InvalidArgument("--graph-optimization-level: expected one of " + list + ", got '" + word +
-                         "'" + (near.empty() ? "" : "; did you mean " + near + "?"));
+  return InvalidArgument("--graph-optimization-level: expected one of " +
+                         Joined(kOptimizationLevels) + ", got '" + word + "'" +
+                         DidYouMean(word, kOptimizationLevels));
 }
 
 // ONNX Runtime starts as many as it is asked for, which takes minutes for tens of thousands.

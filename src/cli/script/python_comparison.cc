@@ -1,5 +1,6 @@
 #include "cli/script/python_script_writer.h"
 #include "compare/metric_table.h"
+#include "util/joined.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -90,10 +91,8 @@ void PythonScript::Postprocessing() {
 void PythonScript::Verdict() {
   Import("polygraphy.comparator", "Comparator");
   Title("Accuracy Comparison");
-  std::string list;
-  for (const std::string& function : functions_) list += (list.empty() ? "" : ", ") + function;
   PythonCall call("Comparator.compare_accuracy");
-  call.Add("runs").Add("compare_func", "[" + list + "]");
+  call.Add("runs").Add("compare_func", "[" + Joined(functions_) + "]");
   call.AddIf(plan_.compare->fail_fast, "fail_fast", "True")
       .AddIf(plan_.compare->check_average, "check_average", "True");
   Let("accuracy_results", call.Text());

@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "util/close_matches.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
@@ -86,23 +87,6 @@ std::vector<std::string> NamesLike(const std::string& asked) {
   return names.empty() ? CloseMatches(asked, all, 3) : names;
 }
 
-std::string JoinWith(std::span<const std::string_view> words, std::string_view between) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : std::string(between)) + std::string(word);
-  }
-  return text;
-}
-
-// "; did you mean 'run' or 'report'?"
-std::string DidYouMean(std::span<const std::string> names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "; did you mean '" : " or '") + name + "'";
-  }
-  return text.empty() ? "" : text + "?";
-}
-
 }  // namespace
 
 std::span<const CommandSpec> CommandTable() {
@@ -167,7 +151,7 @@ std::string DescribeUnknownCommand(std::span<const std::string> words) {
   if (words[1].size() <= kLongestName) near = CloseMatches(words[1], known, 3);
   for (std::string& name : near) name.insert(0, group + " ");
   return none + group + " " + words[1] + "'" + DidYouMean(near) + "\n`vernier " + group + "` has " +
-         JoinWith(known, ", ") + "; `vernier " + group + " --help` explains them.\n";
+         Joined(known, ", ") + "; `vernier " + group + " --help` explains them.\n";
 }
 
 }  // namespace vernier

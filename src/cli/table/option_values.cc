@@ -105,11 +105,10 @@ std::vector<CompareFunction> FunctionsNamed(std::string_view word) {
 Result<ErrorStat> ErrorStatOf(const std::string& word) {
   if (const std::optional<ErrorStat> stat = ErrorStatFromName(word)) return *stat;
   constexpr std::string_view kStats[] = {"max", "mean", "median", "elemwise", "quantile"};
-  const std::vector<std::string> near = CloseMatches(word, kStats, 1);
   return InvalidArgument("Invalid choice for check_error_stat: " + word +
                          ".\nNote: Valid choices are: ['max', 'mean', 'median', 'elemwise', "
                          "'quantile']" +
-                         (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
+                         DidYouMean(CloseMatches(word, kStats, 1)));
 }
 
 // A switch is a word of its own.

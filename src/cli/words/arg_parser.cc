@@ -57,8 +57,7 @@ Status CheckChoice(const OptionRow& row, const std::string& value, std::string& 
   std::string text = invalid + list(row.choices.first(of_polygraphy)) + ")";
   if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_polygraphy));
   const std::vector<std::string_view> known(row.choices.begin(), row.choices.end());
-  const std::string near = NearestName(value, known);
-  const std::string hint = near.empty() ? "" : "; did you mean '" + near + "'?";
+  const std::string hint = DidYouMean(value, known);
   if (row.own_choices > 0) {
     own_error = ArgumentError(row, invalid + list(row.choices) + ")" + hint).message();
   }

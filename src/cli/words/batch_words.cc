@@ -115,9 +115,8 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
   const ParseResult parsed = ParseCommandLine(table, options);
   if (parsed.end == ParseEnd::kUsageError) return InvalidArgument(parsed.error);
   if (!parsed.unknown.empty()) {
-    const std::optional<std::string> near = SuggestFlag(table, parsed.unknown.front());
-    return InvalidArgument("'" + parsed.unknown.front() + "' is not an option of run" +
-                           (near ? "; did you mean " + *near + "?" : ""));
+    const std::string& word = parsed.unknown.front();
+    return InvalidArgument("'" + word + "' is not an option of run" + DidYouMeanFlag(table, word));
   }
   if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help goes before --");
   if (parsed.args.Has("model_file")) {

@@ -75,6 +75,11 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
   return LikeliestOf(near, word);
 }
 
+std::string DidYouMeanFlag(const OptionTable& table, std::string_view word) {
+  const std::optional<std::string> near = SuggestFlag(table, word);
+  return near ? "; did you mean " + *near + "?" : "";
+}
+
 std::string ExplainElsewhere(const CommandSpec& command, std::string_view word) {
   word = UsualName(word.substr(0, word.find('=')));
   if (!word.starts_with("--") || command.options().Find(word) != nullptr) return "";

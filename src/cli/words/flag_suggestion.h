@@ -15,6 +15,9 @@ namespace vernier {
 /// used to have. nullopt when nothing is near, or when `word` does not look like a flag.
 std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_view word);
 
+/// That as the end of a message, "; did you mean --onnxrt?", or nothing.
+std::string DidYouMeanFlag(const OptionTable& table, std::string_view word);
+
 /// Which other command has the flag `word`: "vernier run has --blame."; of one whose operands end
 /// in RUN OPTIONS, that the flag goes behind --. Empty where none has it.
 std::string ExplainElsewhere(const CommandSpec& command, std::string_view word);

@@ -2,8 +2,6 @@
 
 #include <span>
 
-#include "util/input_file.h"
-
 namespace vernier {
 
 ByteSpill::Piece ByteSpill::Append(std::string bytes) {
@@ -22,11 +20,8 @@ ByteSpill::Piece ByteSpill::Append(std::string bytes) {
 Result<std::string> ByteSpill::Read(const Piece& piece) const {
   if (piece.kept_) return *piece.kept_;
   std::string bytes(piece.size_, '\0');
-  VERNIER_ASSIGN_OR_RETURN(const auto file,
-                           InputFile::FromDescriptor(file_->fd(), "a temporary file"));
-  const Status read = file->ReadAt(piece.offset_, std::as_writable_bytes(std::span(bytes)));
-  if (read.ok()) return bytes;
-  return IoError("a temporary file in '" + directory_ + "' cannot be read: " + read.message());
+  VERNIER_TRY(file_->ReadAt(piece.offset_, std::as_writable_bytes(std::span(bytes))));
+  return bytes;
 }
 
 }  // namespace vernier

@@ -57,6 +57,20 @@ Status PartFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
   return {};
 }
 
+Status PartFile::ReadAt(uint64_t offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t got = ::pread(fd(), out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      const std::string why = got < 0 ? std::strerror(errno) : "it ends too early";
+      return IoError("a temporary file in '" + directory_ + "' cannot be read: " + why);
+    }
+    out = out.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+  return {};
+}
+
 void PartFile::BeginChecksum() { checksum_.emplace(); }
 
 uint64_t PartFile::EndChecksum() {

@@ -29,6 +29,8 @@ class PartFile final : public OutputFile {
   uint64_t EndChecksum();
 
   Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override;
+  /// Fills `out` from there on.
+  Status ReadAt(uint64_t offset, std::span<std::byte> out) const;
   Status CopyFrom(int fd, uint64_t offset, uint64_t size) override;
   uint64_t size() const override { return size_; }
 

@@ -1,9 +1,6 @@
 #include "io/bytes/record_spill.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -13,20 +10,6 @@ namespace {
 
 constexpr size_t kSpillBlock = size_t{64} << 10;
 constexpr size_t kLength = sizeof(uint32_t);
-
-Status ReadAt(const PartFile& file, uint64_t offset, std::span<char> out) {
-  while (!out.empty()) {
-    const ssize_t got = ::pread(file.fd(), out.data(), out.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      const std::string why = got < 0 ? std::strerror(errno) : "it ends too early";
-      return IoError("a temporary file in '" + file.directory() + "' cannot be read: " + why);
-    }
-    out = out.subspan(static_cast<size_t>(got));
-    offset += static_cast<uint64_t>(got);
-  }
-  return {};
-}
 
 // Passes on the whole records at the beginning of `text` and leaves what is behind them.
 Status UseWhole(std::string& text, const std::function<Status(std::string_view)>& use) {
@@ -80,7 +63,7 @@ Status RecordSpill::ForEach(const std::function<Status(std::string_view)>& use) 
     const size_t before = text.size();
     const auto step = static_cast<size_t>(std::min<uint64_t>(kSpillBlock, on_disk_ - position));
     text.resize(before + step);
-    VERNIER_TRY(ReadAt(*file_, position, std::span(text).subspan(before)));
+    VERNIER_TRY(file_->ReadAt(position, std::as_writable_bytes(std::span(text).subspan(before))));
     position += step;
     VERNIER_TRY(UseWhole(text, use));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "io/results/shard_file_name.h"
 #include "util/counted.h"
 #include "vernier/shard_plan.h"
 
@@ -124,6 +125,16 @@ Result<std::unique_ptr<ResultsReader::Source>> InterleaveShards(std::vector<Shar
   auto runs = std::make_unique<InterleavedRuns>(std::move(shards), multiple);
   VERNIER_TRY(runs->Index());
   return std::unique_ptr<ResultsReader::Source>(std::move(runs));
+}
+
+Result<std::unique_ptr<ResultsReader::Source>> InterleaveFiles(
+    const std::vector<std::string>& files, const OpenShard& open) {
+  std::vector<ShardReader> shards;
+  for (const std::string& file : files) {
+    VERNIER_ASSIGN_OR_RETURN(auto reader, open(file));
+    shards.push_back({file, std::move(reader)});
+  }
+  return InterleaveShards(std::move(shards), ReadShardFileName(files.front())->multiple);
 }
 
 }  // namespace vernier

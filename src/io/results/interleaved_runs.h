@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,5 +25,11 @@ bool HoldsNoIteration(ResultsReader& reader);
 /// numbers of iterations than shards of one run have.
 Result<std::unique_ptr<ResultsReader::Source>> InterleaveShards(std::vector<ShardReader> shards,
                                                                 int64_t multiple);
+
+using OpenShard = std::function<Result<std::unique_ptr<ResultsReader>>(const std::string& path)>;
+
+/// The same of files of which AreAllByStride() is true. Errors of `open`, too.
+Result<std::unique_ptr<ResultsReader::Source>> InterleaveFiles(
+    const std::vector<std::string>& files, const OpenShard& open);
 
 }  // namespace vernier

@@ -111,12 +111,11 @@ Result<IterationResult> ResultsDirectory::Read(size_t run, size_t iteration) {
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenByStride(const std::vector<std::string>& files,
                                                             const ResultsOpener& open) {
-  std::vector<ShardReader> shards;
-  for (const std::string& file : files) {
-    VERNIER_ASSIGN_OR_RETURN(auto source, open(file));
-    shards.push_back({file, ResultsReader::Of(std::move(source))});
-  }
-  return InterleaveShards(std::move(shards), ReadShardFileName(files.front())->multiple);
+  return InterleaveFiles(files,
+                         [&](const std::string& file) -> Result<std::unique_ptr<ResultsReader>> {
+                           VERNIER_ASSIGN_OR_RETURN(auto source, open(file));
+                           return ResultsReader::Of(std::move(source));
+                         });
 }
 
 }  // namespace

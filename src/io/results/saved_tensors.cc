@@ -86,13 +86,11 @@ Result<SavedTensors> MakeRun(std::vector<std::string> files, FeedsAsRun::Opener 
 
 // Feeds that take turns.
 Result<SavedTensors> MakeRunByStride(const std::vector<std::string>& files, SavedKind kind) {
-  std::vector<ShardReader> shards;
-  for (const std::string& file : files) {
+  const auto open = [kind](const std::string& file) -> Result<std::unique_ptr<ResultsReader>> {
     VERNIER_ASSIGN_OR_RETURN(SavedTensors shard, MakeRun({file}, OpenFeedFile, kind));
-    shards.push_back({file, std::move(shard.reader)});
-  }
-  const int64_t multiple = ReadShardFileName(files.front())->multiple;
-  VERNIER_ASSIGN_OR_RETURN(auto runs, InterleaveShards(std::move(shards), multiple));
+    return std::move(shard.reader);
+  };
+  VERNIER_ASSIGN_OR_RETURN(auto runs, InterleaveFiles(files, open));
   return SavedTensors{kind, ResultsReader::Of(std::move(runs))};
 }
 

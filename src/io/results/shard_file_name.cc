@@ -14,6 +14,34 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNumberDigits = "0123456789";
+constexpr std::string_view kShardMark = ".shard-";
+constexpr std::string_view kOfMark = "-of-";
+constexpr std::string_view kStrideMark = "-stride";
+constexpr std::string_view kImagesMark = "-images";
+
+// ".shard-0003-of-0007"
+std::string MarkOf(const ShardPlan& shard) {
+  const auto digits = [](int64_t number) {
+    const std::string text = std::to_string(number);
+    return std::string(text.size() < 4 ? 4 - text.size() : 0, '0') + text;
+  };
+  return std::string(kShardMark) + digits(shard.number) + std::string(kOfMark) +
+         digits(shard.count);
+}
+
+// "-stride-4"
+std::string MarkOfStride(const ShardPlan& shard, bool skips) {
+  if (shard.rule != ShardRule::kStride) return "";
+  const std::string mark(kStrideMark);
+  if (skips) return mark + std::string(kImagesMark);
+  return shard.multiple > 1 ? mark + "-" + std::to_string(shard.multiple) : mark;
+}
+
+// "dir/result.json" with a mark before the extension.
+std::string Marked(const fs::path& whole, const std::string& mark) {
+  return (whole.parent_path() / (whole.stem().string() + mark + whole.extension().string()))
+      .string();
+}
 
 // Takes ".partial" or ".partial.12" off the end, if it is there.
 bool TakePartialOff(std::string_view& name) {
@@ -43,18 +71,29 @@ int64_t TakeNumberOff(std::string_view& text) {
 
 }  // namespace
 
+std::string PathOfShard(const std::string& path, const ShardPlan& shard) {
+  const fs::path whole(path);
+  return shard.wanted() && whole.has_filename() ? Marked(whole, MarkOf(shard)) : path;
+}
+
+std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips) {
+  const fs::path whole(path);
+  if (!shard.wanted() || !whole.has_filename()) return path;
+  return Marked(whole, MarkOf(shard) + MarkOfStride(shard, skips)) +
+         (whole.has_extension() ? "" : ".json");
+}
+
 std::optional<ShardFileName> ReadShardFileName(const std::string& path) {
   const fs::path place(WithoutTrailingSlashes(path));
   const std::string file = place.filename().string();
   std::string_view name = file;
   ShardFileName read;
   read.partial = TakePartialOff(name);
-  constexpr std::string_view kShard = ".shard-";
-  const size_t shard = name.rfind(kShard);
+  const size_t shard = name.rfind(kShardMark);
   if (shard == std::string_view::npos) return std::nullopt;
-  std::string_view rest = name.substr(shard + kShard.size());
+  std::string_view rest = name.substr(shard + kShardMark.size());
   read.number = TakeNumberOff(rest);
-  if (!TakeWordOff(rest, "-of-")) return std::nullopt;
+  if (!TakeWordOff(rest, kOfMark)) return std::nullopt;
   read.count = TakeNumberOff(rest);
   read.stride = TakeWordOff(rest, kStrideMark);
   if (read.stride) {

@@ -1,4 +1,4 @@
-// What the name of a shard's file says.
+// The names of shards' files: how they are made, and what they say.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,20 @@
 #include <span>
 #include <string>
 
+#include "vernier/shard_plan.h"
+
 namespace vernier {
 
-inline constexpr const char* kStrideMark = "-stride";
-inline constexpr const char* kImagesMark = "-images";
+/// "result.json" of shard 3 of 7: "result.shard-0003-of-0007.json". A path without a name, such as
+/// "", stays as it is.
+std::string PathOfShard(const std::string& path, const ShardPlan& shard);
+
+/// As PathOfShard(), for saved tensors, which have nothing inside that says whose they are: of
+/// ShardRule::kStride "out.shard-0003-of-0007-stride.npz", where feeds go in fours
+/// "out.shard-0003-of-0007-stride-4.npz" and, where some may be left out (`skips`),
+/// "out.shard-0003-of-0007-stride-images.npz". A path without an extension, which would be a folder
+/// of iterations, gets ".json": a folder fills up, and a shard that is done again would find it.
+std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips);
 
 /// What the name of a shard's file says: "dir/result.shard-0003-of-0007.json", with what may stand
 /// behind it while it is written (".partial", ".partial.1").

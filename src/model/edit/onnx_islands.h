@@ -31,7 +31,7 @@ struct IslandsModel {
   std::vector<std::vector<std::string>> outputs;
 };
 
-/// Tells dtype and shape of a tensor as it will be fed; undefined where nothing is known.
+/// Gives dtype and shape of a tensor as it will be fed; undefined where nothing is known.
 using TensorLookup = std::function<TensorInfo(std::string_view)>;
 
 /// The same without sizes: of every shape only the number of dimensions is left.

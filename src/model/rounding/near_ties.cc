@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "model/onnx/onnx_attributes.h"
 
 namespace vernier {
@@ -60,7 +61,7 @@ struct RowSizes {
 };
 
 BestOfRows FindBest(const Tensor& tensor, const RowSizes& sizes) {
-  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+  const ElementSpan elements = Elements(tensor);
   const int64_t slab = sizes.length * sizes.inner;
   std::vector<double> values(static_cast<size_t>(slab)), row(static_cast<size_t>(sizes.length));
   std::vector<double> best(sizes.looked_at);
@@ -203,7 +204,7 @@ std::optional<OtherPlaces> CountOtherPlaces(const OnnxModel& model, const OnnxNo
   const double scale = ScaleOf(FindBest(values, *sizes));
   const auto slab_of = [&](const Tensor& tensor, int64_t row, int64_t length, double sign) {
     std::vector<double> slab(static_cast<size_t>(length * sizes->inner));
-    const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+    const ElementSpan elements = Elements(tensor);
     Load(elements, row * length, sign, slab);
     return slab;
   };

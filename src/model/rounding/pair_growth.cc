@@ -44,8 +44,8 @@ void ForEachProduct(const std::array<const Tensor*, 2>& values,
   std::vector<double> a_block(static_cast<size_t>(neighbours)), b_block(a_block.size());
   int64_t start = 0;
   ForEachPlace(scales, [&](const auto& scale) {
-    const double* a = LoadBlock(ElementsOf(*values[0]), start, a_block.size(), a_block.data());
-    const double* b = LoadBlock(ElementsOf(*values[1]), start, b_block.size(), b_block.data());
+    const double* a = LoadBlock(Elements(*values[0]), start, a_block.size(), a_block.data());
+    const double* b = LoadBlock(Elements(*values[1]), start, b_block.size(), b_block.data());
     for (size_t i = 0; i < a_block.size(); ++i) visit(a[i], b[i], scale[0], scale[1]);
     start += neighbours;
   });

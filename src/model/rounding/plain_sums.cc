@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "model/onnx/operator_list.h"
 #include "model/rounding/error_growth.h"
 
@@ -58,7 +59,7 @@ std::vector<Sums> SumUp(const Tensor& x, const std::vector<bool>& summed, Summed
   std::vector<double> row(static_cast<size_t>(dims[last]));
   Dims place(dims.size());
   size_t target = 0;
-  const ElementSpan elements{x.dtype(), x.bytes(), x.element_count()};
+  const ElementSpan elements = Elements(x);
   for (int64_t start = 0; start < elements.count; start += dims[last]) {
     const double* values = LoadBlock(elements, start, row.size(), row.data());
     for (size_t i = 0; i < row.size(); ++i) sums[target + i * steps[last]].Add(values[i], terms);

@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "model/rounding/error_growth.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
-
-inline ElementSpan ElementsOf(const Tensor& tensor) {
-  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
-}
 
 inline bool HasValues(const Tensor* tensor) {
   return tensor != nullptr && IsFloat(tensor->dtype()) && tensor->element_count() > 0 &&
@@ -33,7 +30,7 @@ void ForEachPlace(const std::array<const Tensor*, N>& tensors, Visit visit) {
         static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(kBlockSize), count - start));
     std::array<const double*, N> blocks;
     for (size_t k = 0; k < N; ++k) {
-      blocks[k] = LoadBlock(ElementsOf(*tensors[k]), start, n, scratch[k].data());
+      blocks[k] = LoadBlock(Elements(*tensors[k]), start, n, scratch[k].data());
     }
     for (size_t i = 0; i < n; ++i) {
       std::array<double, N> values;

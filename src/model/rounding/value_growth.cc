@@ -222,8 +222,8 @@ double ValueGrowth::ChannelGrowth(std::string_view input, std::string_view outpu
   std::vector<double> x_row(static_cast<size_t>(length)), y_row(x_row.size());
   for (int64_t row = 0; row < images * channels; ++row) {
     ChannelMoments& of = moments[static_cast<size_t>(row % channels)];
-    of.Add(LoadBlock(ElementsOf(*x), row * length, x_row.size(), x_row.data()),
-           LoadBlock(ElementsOf(*y), row * length, y_row.size(), y_row.data()), length);
+    of.Add(LoadBlock(Elements(*x), row * length, x_row.size(), x_row.data()),
+           LoadBlock(Elements(*y), row * length, y_row.size(), y_row.data()), length);
   }
   double passed_on = 0;
   const double least = kLeastVariation * UnitRoundoff(x->dtype());
@@ -258,7 +258,7 @@ double ValueGrowth::NormGrowth(std::string_view input) {
   const Tensor* x = values_(input);
   if (!HasValues(x) || x->dims().empty()) return 0;
   const int64_t length = x->dims().back();
-  const ElementSpan elements = ElementsOf(*x);
+  const ElementSpan elements = Elements(*x);
   std::vector<double> row(static_cast<size_t>(std::max<int64_t>(length, 1)));
   double inverse_variances = 0;
   int64_t rows = 0;

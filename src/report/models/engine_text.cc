@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <span>
 
-#include "compare/elements.h"
 #include "io/bytes/text_encoding.h"
 #include "kernels/statistics.h"
+#include "kernels/tensor_elements.h"
 #include "report/text/text_table.h"
 #include "vernier/tensor.h"
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "report/text/numpy_float.h"
 #include "util/number_text.h"
 
@@ -19,10 +20,6 @@ constexpr int64_t kThreshold = 1000;
 
 // How many elements an axis shows at each end; all of them where that is as much.
 using EdgeItems = std::optional<int64_t>;
-
-ElementSpan ElementsOf(const Tensor& tensor) {
-  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
-}
 
 FloatWidth WidthOf(DType dtype) {
   switch (dtype) {
@@ -39,7 +36,7 @@ FloatWidth WidthOf(DType dtype) {
 template <typename T>
 T ValueAt(const Tensor& tensor, int64_t index) {
   T scratch{};
-  return *LoadBlock(ElementsOf(tensor), index, 1, &scratch);
+  return *LoadBlock(Elements(tensor), index, 1, &scratch);
 }
 
 using ElementText = std::function<std::string(int64_t)>;

@@ -6,6 +6,7 @@
 #include "io/bytes/checksum.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
@@ -19,9 +20,8 @@ Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string&
   if (std::ranges::count_if(names, called) == 1) {
     return static_cast<size_t>(std::ranges::find_if(names, called) - names.begin());
   }
-  std::string known;
-  for (const std::string& n : ShortNames(names)) known += (known.empty() ? "" : ", ") + n;
-  return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
+  return InvalidArgument("--pairs: there is no runner '" + name +
+                         "'; there are: " + Joined(ShortNames(names)));
 }
 
 Result<Places> PlacesOf(const PairPlan& plan, const std::vector<std::string>& names) {

@@ -17,8 +17,8 @@ Status NotUsed(const std::string& word) {
 
 Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& outputs) const {
   const std::vector<std::string>& words = plan_->output_map_words;
-  std::vector<bool> used(words.size(), pairs_.empty());
-  for (const Pair& pair : pairs_) {
+  std::vector<bool> used(words.size(), compared_.pairs.empty());
+  for (const Pair& pair : compared_.pairs) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<bool> own,
                              pair.matching.CheckMaps(outputs[pair.first], outputs[pair.second]));
     for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || own[i];
@@ -31,10 +31,11 @@ Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& out
 
 Status ComparisonRun::CheckMapsUsed() const {
   for (size_t i = 0; i < plan_->output_map_words.size(); ++i) {
-    const bool used = std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
-      return i < pair.matching.used().size() && pair.matching.used()[i];
-    });
-    if (!used && !pairs_.empty()) return NotUsed(plan_->output_map_words[i]);
+    const bool used =
+        std::any_of(compared_.pairs.begin(), compared_.pairs.end(), [&](const Pair& pair) {
+          return i < pair.matching.used().size() && pair.matching.used()[i];
+        });
+    if (!used && !compared_.pairs.empty()) return NotUsed(plan_->output_map_words[i]);
   }
   return {};
 }

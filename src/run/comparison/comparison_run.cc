@@ -8,29 +8,20 @@
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
 #include "compare/validate.h"
+#include "run/comparison/pair_decoding.h"
 #include "run/comparison/script_comparison.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
 
-// A script that puts as many outputs in the place of others has renamed them.
-void AddDropped(const TensorMap& before, const TensorMap& after,
-                std::vector<std::string>& dropped) {
-  if (after.size() >= before.size()) return;
-  for (const NamedTensor& output : before) {
-    const bool known = std::find(dropped.begin(), dropped.end(), output.name) != dropped.end();
-    if (!known && Find(after, output.name) == nullptr) dropped.push_back(output.name);
-  }
-}
-
-// Gives the output's bound what was heard of the runner; false: that is nothing.
-bool TakeHeard(const std::string& runner, const std::string& output, const HeardOutput& heard,
-               ErrorBounds& bounds) {
-  if (heard.repeats && heard.condition <= 1) return false;
+// Gives the output's bound what its recheck found; false: nothing.
+bool TakeRechecked(const std::string& runner, const std::string& output,
+                   const RecheckedOutput& rechecked, ErrorBounds& bounds) {
+  if (rechecked.repeats && rechecked.condition <= 1) return false;
   ErrorBound bound = *bounds.Find(output);
-  bound.condition = std::max(bound.condition, heard.condition);
-  if (!heard.repeats) bound.why += ", " + runner + " does not repeat itself on the same feed";
+  bound.condition = std::max(bound.condition, rechecked.condition);
+  if (!rechecked.repeats) bound.why += ", " + runner + " does not repeat itself on the same feed";
   bounds.Set(output, std::move(bound));
   return true;
 }
@@ -41,66 +32,66 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
                              RunObserver& observer)
     : plan_(&plan),
       observer_(&observer),
-      pool_(std::make_unique<ThreadPool>()),
-      scripts_(parts.scripts),
-      bounds_(parts.bounds != nullptr && parts.bounds->wanted() ? parts.bounds : nullptr),
-      detail_(observer.DetailWanted()),
-      rows_(parts.rows),
-      shard_(parts.shard),
-      steps_(parts.steps),
+      parts_(parts),
+      compared_(std::move(pairs)),
       judge_(JudgeOf(plan)),
-      flip_pictures_(plan),
-      positions_(parts.positions),
-      models_(plan),
-      mask_axes_(plan, parts.live, models_),
-      prompt_axes_(models_),
-      labels_(parts.labels),
-      names_(std::move(pairs.names)),
-      marked_(pairs.marked),
-      pairs_(std::move(pairs.pairs)),
-      dropped_(names_.size()),
-      may_keep_(parts.may_keep),
-      given_types_(names_.size()) {
-  KeepTieBounds(parts.bounds);
+      pool_(std::make_unique<ThreadPool>()),
+      detail_(observer.DetailWanted()),
+      step_sides_(plan, parts.steps, ByScript()),
+      given_(plan, compared_.names.size(), parts.scripts.postprocessing != nullptr),
+      flips_(plan, {compared_.names, parts.shard, !parts.may_keep}),
+      axes_(plan, parts.live) {
+  MakeBounds();
   detail_.pool = pool_.get();
   detail_.perceptual = parts.perceptual;
   detail_.device = parts.device;
   detail_.interrupted = parts.interrupted;
-  if (steps_ != nullptr) detail_.distances = true;
-  // Runners that take turns are gone when their outputs are compared.
-  if (bounds_ != nullptr && parts.live != nullptr && !plan.execution.sequential) {
-    hearing_.emplace(*parts.live, *bounds_);
-  }
-  const bool crosses = steps_ != nullptr && steps_->plan().state == StateSource::kCross;
+  if (parts_.steps != nullptr) detail_.distances = true;
+  const bool crosses = parts_.steps != nullptr && parts_.steps->plan().state == StateSource::kCross;
   if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
-  for (Pair& pair : pairs_) {
-    pair.decisions = PairDecisions(plan.decisions, LabelsToFold(), plan.inputs.seed);
-    pair.tokens = MakeTokens();
+  for (Pair& pair : compared_.pairs) Begin(pair);
+}
+
+void ComparisonRun::MakeBounds() {
+  if (parts_.bounds == nullptr) return;
+  if (parts_.bounds->wanted()) bounds_.elements = parts_.bounds;
+  if (BoundsNearTies(*plan_)) {
+    bounds_.ties = parts_.bounds;
+    bounds_.ties->KeepForNearTies();
   }
+  // Runners that take turns are gone when their outputs are compared.
+  if (bounds_.elements != nullptr && parts_.live != nullptr && !plan_->execution.sequential) {
+    bounds_.recheck.emplace(*parts_.live, *bounds_.elements);
+  }
+}
+
+void ComparisonRun::Begin(Pair& pair) const {
+  pair.decisions = PairDecisions(plan_->decisions, LabelsToFold(), plan_->inputs.seed);
+  pair.tokens = MakePairTokens(*plan_, parts_.steps, ByScript());
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::optional<IterationResult>& side = outputs[i];
     if (!side) continue;
-    KeepTypes(i, side->outputs);
-    if (scripts_.postprocessing == nullptr) KeepHiddenNans(i, side->outputs);
-    const TensorMap before = side->outputs;
+    const TensorMap given = side->outputs;
     VERNIER_TRY(PostprocessOne(iteration, *side));
-    AddDropped(before, side->outputs, dropped_[i]);
+    given_.Note(i, given, side->outputs);
   }
   return {};
 }
 
 Status ComparisonRun::PostprocessOne(int64_t iteration, IterationResult& side) {
-  if (scripts_.postprocessing == nullptr) return PostprocessTopK(side.outputs, plan_->postprocess);
-  VERNIER_ASSIGN_OR_RETURN(side.outputs, scripts_.postprocessing->Postprocess(side, iteration));
+  if (parts_.scripts.postprocessing == nullptr)
+    return PostprocessTopK(side.outputs, plan_->postprocess);
+  VERNIER_ASSIGN_OR_RETURN(side.outputs,
+                           parts_.scripts.postprocessing->Postprocess(side, iteration));
   return {};
 }
 
 Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides,
                                                        int64_t iteration) {
-  if (scripts_.comparison == nullptr) {
+  if (parts_.scripts.comparison == nullptr) {
     IterationComparison comparison =
         CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
     if (detail_.Interrupted()) return Cancelled("interrupted");
@@ -108,7 +99,7 @@ Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides
   }
   VERNIER_ASSIGN_OR_RETURN(
       IterationComparison comparison,
-      CompareWithScript(*scripts_.comparison, sides.a(), sides.b(), iteration,
+      CompareWithScript(*parts_.scripts.comparison, sides.a(), sides.b(), iteration,
                         plan_->lenient ? StrangeVerdicts::kTaken : StrangeVerdicts::kOnlyFailures));
   if (detail_.output_statistics) {
     AddOutputStatistics(comparison, sides.b(), plan_->compare, detail_);
@@ -118,12 +109,12 @@ Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides
 
 // Outputs that are over their bounds, with bounds as wide as rounding on the inputs moves them.
 // Flipped steps look like amplified rounding, and have their place in the bounds already.
-Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t iteration,
-                                                     const IterationOutputs& outputs,
-                                                     const MatchedSides& sides,
-                                                     IterationComparison comparison) {
+Result<IterationComparison> ComparisonRun::RecheckBounds(const Pair& pair, int64_t iteration,
+                                                         const IterationOutputs& outputs,
+                                                         const MatchedSides& sides,
+                                                         IterationComparison comparison) {
   ErrorBounds bounds = *detail_.bounds;
-  std::vector<OutputToHear> over, over_second;
+  std::vector<OutputToRecheck> over, over_second;
   for (const OutputComparison& output : comparison.outputs) {
     const FunctionResult* simple = output.Find(CompareFunction::kSimple);
     const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
@@ -138,13 +129,13 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
   }
   bool any = false;
   for (const size_t stream : {pair.first, pair.second}) {
-    if (over.empty() || !hearing_->CanInfer(stream)) continue;
-    const std::vector<HeardOutput> heard =
-        hearing_->Hear(stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
+    if (over.empty() || !bounds_.recheck->CanInfer(stream)) continue;
+    const std::vector<RecheckedOutput> rechecked = bounds_.recheck->Recheck(
+        stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
     bool repeat = true;
     for (size_t i = 0; i < over.size(); ++i) {
-      repeat &= heard[i].repeats;
-      any |= TakeHeard(names_[stream], over[i].name, heard[i], bounds);
+      repeat &= rechecked[i].repeats;
+      any |= TakeRechecked(compared_.names[stream], over[i].name, rechecked[i], bounds);
     }
     // Of what does not repeat itself the other runner may know the condition.
     if (repeat) break;
@@ -158,17 +149,20 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds) {
   if (ValidatesFirst() && !Validate(iteration, outputs)) return false;
-  NoteTokens(iteration, outputs, feeds);
+  if (parts_.steps != nullptr) {
+    NoteTokens(*parts_.steps, iteration, outputs, feeds, compared_.pairs);
+  }
   const IterationOutputs given = OutputsToDecide(outputs);
   VERNIER_TRY(Postprocess(iteration, outputs));
   if (!ValidatesFirst() && !Validate(iteration, outputs)) return false;
   bool settled = true;
-  if (!looked_ahead_) {
+  if (!waiting_.looked_ahead) {
     VERNIER_ASSIGN_OR_RETURN(settled, LookAt(outputs, feeds));
   }
-  if (!settled && may_keep_) {
-    kept_.push_back({iteration, outputs, given, std::move(feeds),
-                     bounds_ == nullptr ? TensorMap() : bounds_->last_feed(), flip_feed_});
+  if (!settled && parts_.may_keep) {
+    waiting_.kept.push_back(
+        {iteration, outputs, given, std::move(feeds),
+         bounds_.elements == nullptr ? TensorMap() : bounds_.elements->last_feed(), flips_.feed()});
     return true;
   }
   VERNIER_ASSIGN_OR_RETURN(const bool go_on, CompareKept());
@@ -176,25 +170,26 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
 }
 
 Result<bool> ComparisonRun::CompareKept() {
-  const std::vector<Kept> kept = std::exchange(kept_, {});
-  if (kept.empty() || stopped_) return !stopped_;
-  const TensorMap last_feed = bounds_ == nullptr ? TensorMap() : bounds_->last_feed();
-  const TensorMap flip_feed = flip_feed_;
-  const int64_t last = bounds_ == nullptr ? 0 : bounds_->last_iteration();
+  const std::vector<Kept> kept = std::exchange(waiting_.kept, {});
+  if (kept.empty() || end_.stopped) return !end_.stopped;
+  const TensorMap last_feed =
+      bounds_.elements == nullptr ? TensorMap() : bounds_.elements->last_feed();
+  const TensorMap flip_feed = flips_.feed();
+  const int64_t last = bounds_.elements == nullptr ? 0 : bounds_.elements->last_iteration();
   bool go_on = true;
   for (const Kept& one : kept) {
-    if (bounds_ != nullptr) bounds_->KeepFeed(one.feed, one.iteration);
-    flip_feed_ = one.flip_feed;
+    if (bounds_.elements != nullptr) bounds_.elements->KeepFeed(one.feed, one.iteration);
+    flips_.RestoreFeed(one.flip_feed);
     VERNIER_ASSIGN_OR_RETURN(go_on, CompareNow(one.iteration, one.outputs, one.given, one.marks));
     if (!go_on) break;
   }
-  if (bounds_ != nullptr) bounds_->KeepFeed(last_feed, last);
-  flip_feed_ = flip_feed;
+  if (bounds_.elements != nullptr) bounds_.elements->KeepFeed(last_feed, last);
+  flips_.RestoreFeed(flip_feed);
   return go_on;
 }
 
 std::string ComparisonRun::DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const {
-  for (const Pair& pair : pairs_) {
+  for (const Pair& pair : compared_.pairs) {
     if (pair.HasOtherInputs(feeds)) {
       return pair.DescribeOtherInputs(iteration, plan_->steps.decodes());
     }
@@ -205,7 +200,7 @@ std::string ComparisonRun::DescribeOtherInputs(int64_t iteration, const FeedMark
 // Whether the pairs of all runners are known.
 Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs, const FeedMarks& feeds) {
   bool settled = true, all = true;
-  for (Pair& pair : pairs_) {
+  for (Pair& pair : compared_.pairs) {
     if (!outputs[pair.first] || !outputs[pair.second] || pair.HasOtherInputs(feeds)) {
       all = false;
       continue;
@@ -213,11 +208,11 @@ Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs, const FeedMa
     VERNIER_TRY(pair.matching.Look(*outputs[pair.first], *outputs[pair.second], detail_.device));
     settled &= pair.matching.settled();
   }
-  if (all && !looked_) {
+  if (all && !waiting_.looked) {
     VERNIER_TRY(CheckMapsUsed());
-    looked_ = true;
+    waiting_.looked = true;
   }
-  return settled || scripts_.comparison != nullptr;
+  return settled || parts_.scripts.comparison != nullptr;
 }
 
 Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iteration,
@@ -225,27 +220,27 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
   VERNIER_ASSIGN_OR_RETURN(
       MatchedSides sides,
       pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
-  FitWholeSequences(pair, sides);
+  step_sides_.FitWholeSequences(pair, sides);
   SetPositions(pair, sides);
-  if (bounds_ != nullptr) {
-    detail_.bounds = &bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
-                                   sides.RenamedPairs());
+  if (bounds_.elements != nullptr) {
+    detail_.bounds = &bounds_.elements->For(pair.first, pair.second, sides.a().outputs,
+                                            sides.b().outputs, sides.RenamedPairs());
   }
-  const std::vector<std::string> no_logits = TakeNoLogits(pair, sides);
-  const std::vector<OutputPair> states = TakeStates(pair, iteration, sides);
+  const std::vector<std::string> no_logits = step_sides_.TakeNoLogits(pair, sides);
+  const std::vector<OutputPair> states = step_sides_.TakeStates(pair, iteration, sides);
   VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
                            CompareMatched(pair, iteration, outputs, sides));
   if (!states.empty() && !comparison.passed() &&
-      !pair.times.any_bad(steps_->timeline().Of(iteration).sequence)) {
+      !pair.times.any_bad(parts_.steps->timeline().Of(iteration).sequence)) {
     sides.pairing.pairs = states;
     VERNIER_ASSIGN_OR_RETURN(IterationComparison more,
                              CompareMatched(pair, iteration, outputs, sides));
     std::ranges::move(more.outputs, std::back_inserter(comparison.outputs));
     std::ranges::move(more.statistics, std::back_inserter(comparison.statistics));
   }
-  DropNoLogits(pair, no_logits, comparison);
-  if (steps_ != nullptr) ExcuseFirstStep(iteration, comparison);
-  if (scripts_.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
+  step_sides_.DropNoLogits(pair, no_logits, comparison);
+  step_sides_.ExcuseFirstStep(iteration, comparison);
+  if (parts_.scripts.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
   return comparison;
 }
 
@@ -255,24 +250,25 @@ Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, int64_
   VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
   // What a script has made of outputs is not what the runner repeats, nor is a step whose state is
   // gone.
-  const bool can_hear = hearing_ && scripts_.postprocessing == nullptr &&
-                        (steps_ == nullptr || steps_->AtHand(iteration));
-  if (!can_hear) return comparison;
-  return HearAgain(pair, iteration, outputs, sides, std::move(comparison));
+  const bool can_recheck = bounds_.recheck && parts_.scripts.postprocessing == nullptr &&
+                           (parts_.steps == nullptr || parts_.steps->AtHand(iteration));
+  if (!can_recheck) return comparison;
+  return RecheckBounds(pair, iteration, outputs, sides, std::move(comparison));
 }
 
 Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs,
                                        const IterationOutputs& given, const FeedMarks& feeds) {
-  if (!started_) {
+  if (!end_.started) {
     std::vector<RunnerPair> started;
-    for (const Pair& pair : pairs_) started.emplace_back(names_[pair.first], names_[pair.second]);
+    for (const Pair& pair : compared_.pairs)
+      started.emplace_back(compared_.names[pair.first], compared_.names[pair.second]);
     observer_->ComparisonsStarted(started);
-    started_ = true;
+    end_.started = true;
   }
   observer_->IterationStarted(iteration);
   SetPositions(iteration);
-  if (labels_ != nullptr) labels_->ForgetBefore(iteration);
-  for (Pair& pair : pairs_) {
+  if (parts_.labels != nullptr) parts_.labels->ForgetBefore(iteration);
+  for (Pair& pair : compared_.pairs) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
     VERNIER_ASSIGN_OR_RETURN(const bool parted, LeaveOutStep(pair, iteration));
     if (parted) continue;
@@ -283,10 +279,10 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
       continue;
     }
     VERNIER_TRY(CompareOne(pair, iteration, outputs, given));
-    if (stopped_) break;
+    if (end_.stopped) break;
   }
-  VERNIER_TRY(KeepFlips(iteration, given.empty() ? outputs : given));
-  return !stopped_;
+  VERNIER_TRY(flips_.Keep(iteration, given.empty() ? outputs : given, pairs(), detail_.device));
+  return !end_.stopped;
 }
 
 namespace {
@@ -299,28 +295,9 @@ std::string ValidationSentence(const std::string& name, const std::string& outpu
 
 }  // namespace
 
-// Top-K makes indices of all values. Polygraphy does not look at them.
-void ComparisonRun::KeepHiddenNans(size_t stream, const TensorMap& outputs) {
-  if (plan_->lenient) return;
-  for (const NamedTensor& output : outputs) {
-    const std::pair hidden(stream, output.name);
-    const bool known = std::ranges::find(nans_hidden_, hidden) != nans_hidden_.end();
-    if (known || plan_->postprocess.Lookup(output.name, {}).k == 0) continue;
-    if (ValidateTensor(output.tensor).nan_count > 0) nans_hidden_.push_back(hidden);
-  }
-}
-
-// Indices of the largest values have one type, whatever the values had.
-void ComparisonRun::KeepTypes(size_t stream, const TensorMap& outputs) {
-  if (!plan_->strict && !plan_->same_type) return;
-  for (const NamedTensor& output : outputs) {
-    given_types_[stream][output.name].insert(output.tensor.dtype());
-  }
-}
-
 // No script has a say then, and indices hold neither NaN nor infinity. Polygraphy's are looked at.
 bool ComparisonRun::ValidatesFirst() const {
-  return !plan_->lenient && scripts_.postprocessing == nullptr;
+  return !plan_->lenient && parts_.scripts.postprocessing == nullptr;
 }
 
 Result<bool> ComparisonRun::ValidateAll(int64_t iteration, IterationOutputs& outputs,
@@ -331,10 +308,10 @@ Result<bool> ComparisonRun::ValidateAll(int64_t iteration, IterationOutputs& out
     if (!outputs[i]) continue;
     for (const NamedTensor& output : outputs[i]->outputs) {
       const Validation validation = ValidateTensor(output.tensor);
-      observer_->OutputValidated(names_[i], -1, output, validation);
+      observer_->OutputValidated(compared_.names[i], -1, output, validation);
       if (validation.valid(true, true)) continue;
       valid = false;
-      sentences.push_back(ValidationSentence(names_[i], output.name, validation));
+      sentences.push_back(ValidationSentence(compared_.names[i], output.name, validation));
     }
   }
   return valid;
@@ -347,10 +324,10 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
     if (!outputs[i]) continue;
     for (const NamedTensor& output : outputs[i]->outputs) {
       const Validation validation = ValidateTensor(output.tensor);
-      observer_->OutputValidated(names_[i], iteration, output, validation);
+      observer_->OutputValidated(compared_.names[i], iteration, output, validation);
       if (validation.valid(true, true)) continue;
-      invalid_output_ = ValidationSentence(names_[i], output.name, validation);
-      invalid_ = stopped_ = true;
+      end_.invalid_output = ValidationSentence(compared_.names[i], output.name, validation);
+      end_.invalid = end_.stopped = true;
       return false;
     }
   }
@@ -358,14 +335,14 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
 }
 
 void ComparisonRun::Disbelieve(size_t first) {
-  invalid_ = false;
-  invalid_output_.clear();
-  flips_ = {};
-  for (Pair& pair : pairs_) {
+  end_.invalid = false;
+  end_.invalid_output.clear();
+  flips_.Forget();
+  for (Pair& pair : compared_.pairs) {
     if (std::max(pair.first, pair.second) < first) continue;
-    pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
-    pair.decisions = PairDecisions(plan_->decisions, LabelsToFold(), plan_->inputs.seed);
-    pair.tokens = MakeTokens();
+    pair.recorder =
+        PairRecorder(compared_.names[pair.first], compared_.names[pair.second], Charts::kNone);
+    Begin(pair);
     pair.believed = false;
   }
 }

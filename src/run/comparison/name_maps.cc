@@ -6,6 +6,8 @@
 #include <ranges>
 
 #include "record/runner_name.h"
+#include "util/joined.h"
+#include "util/quoted.h"
 #include "util/star_pattern.h"
 
 namespace vernier {
@@ -14,10 +16,8 @@ namespace {
 constexpr std::string_view kInputFlag = "--map-inputs";
 constexpr std::string_view kOutputFlag = "--map-outputs";
 
-std::string QuotedList(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
-  return text.empty() ? "none" : text;
+std::string QuotedOrNone(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : JoinedUpTo(names, names.size(), Quoted);
 }
 
 bool IsListed(const std::vector<std::string>& names, const std::string& name) {
@@ -27,7 +27,7 @@ bool IsListed(const std::vector<std::string>& names, const std::string& name) {
 std::string QuotedNamesOf(const TensorMap& tensors) {
   std::vector<std::string> names;
   for (const NamedTensor& tensor : tensors) names.push_back(tensor.name);
-  return QuotedList(names);
+  return QuotedOrNone(names);
 }
 
 std::string QuotedNamesOf(std::span<const TensorInfo> inputs) {
@@ -35,7 +35,7 @@ std::string QuotedNamesOf(std::span<const TensorInfo> inputs) {
   for (const TensorInfo& input : inputs) {
     if (!IsListed(names, input.name)) names.push_back(input.name);
   }
-  return QuotedList(names);
+  return QuotedOrNone(names);
 }
 
 bool HasInput(std::span<const TensorInfo> inputs, const std::string& name) {

@@ -78,9 +78,8 @@ std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string
       return BelongsTo(name, whole);
     });
     if (found || in_whole) continue;
-    const std::vector<std::string> near = CloseMatches(name, known, 1);
     return std::string(flag) + ": there is no output '" + std::string(name) + "'" +
-           (near.empty() ? "" : "; did you mean '" + near.front() + "'?");
+           DidYouMean(CloseMatches(name, known, 1));
   }
   return "";
 }

@@ -92,7 +92,7 @@ class PairErrorBounds {
     return ArithmeticOn(GraphOf(stream), GraphOf(owner));
   }
 
-  /// What outputs of this iteration (0 with --noise-floor) are made from, for the second hearing.
+  /// What outputs of this iteration (0 with --noise-floor) are made from, for BoundRecheck.
   void KeepFeed(const TensorMap& feed, int64_t iteration) {
     last_feed_ = feed;
     last_iteration_ = iteration;

@@ -36,7 +36,7 @@ class PairTokens {
     /// The tokens that all are fed with, where they are given; kNoChoice: none.
     std::optional<std::vector<int64_t>> given = {};
   };
-  /// The next iteration, in order. What cannot be told is counted, see missed().
+  /// The next iteration, in order. What cannot be found is counted, see missed().
   void Note(int64_t iteration, const StepPosition& position, const std::string& name,
             const Logits& logits);
 
@@ -58,8 +58,8 @@ class PairTokens {
     /// all of them says nothing of two tokens: then a near tie is one by their margins.
     bool by_element = true;
   };
-  /// An iteration that was noted and compared; nullopt: its logits were not, so that no near tie
-  /// can be told.
+  /// An iteration that was noted and compared; nullopt: its logits were not, so that near ties
+  /// are unknown.
   void Judge(int64_t iteration, std::optional<Verdict> logits);
 
   /// Null where nothing was noted, or that is several iterations ago.
@@ -69,7 +69,7 @@ class PairTokens {
   const std::vector<int64_t>* GoingOnAt(int64_t iteration) const;
 
   int64_t left_out() const { return record_.steps_after + record_.steps_after_end; }
-  /// Iterations whose tokens could not be told, and why, of the first.
+  /// Iterations whose tokens could not be found, and why, of the first.
   int64_t missed() const { return missed_; }
   const std::string& why_missed() const { return why_missed_; }
   /// Of the divergences that were not judged those whose margins are no near tie.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 #include "run/comparison/label_files.h"
 #include "run/feeds/image_feeds.h"
 #include "util/counted.h"
@@ -34,7 +35,7 @@ ArrayOfLabels SplitLabels(DecisionKind kind, const Tensor& array, int64_t sample
 
 Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, int64_t count) {
   std::vector<double> numbers(static_cast<size_t>(count));
-  const ElementSpan elements{array.dtype(), array.bytes(), array.element_count()};
+  const ElementSpan elements = Elements(array);
   std::vector<int64_t> whole;
   whole.reserve(numbers.size());
   for (size_t done = 0; done < numbers.size(); done += kBlockSize) {
@@ -54,7 +55,7 @@ Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, in
 
 std::vector<double> NumbersOfLabels(const Tensor& array, int64_t first, int64_t count) {
   std::vector<double> numbers(static_cast<size_t>(count));
-  const ElementSpan elements{array.dtype(), array.bytes(), array.element_count()};
+  const ElementSpan elements = Elements(array);
   for (size_t done = 0; done < numbers.size(); done += kBlockSize) {
     const size_t n = std::min(kBlockSize, numbers.size() - done);
     std::vector<double> scratch(n);

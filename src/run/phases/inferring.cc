@@ -72,7 +72,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i, meanwhile));
     ++made.iterations;
     live.ForgetFeed();
-    comparing.comparisons.KeepFeed(*feed);
+    comparing.comparisons.flips().SetFeed(*feed);
     released.Add(*std::move(feed));
     if (compares) {
       comparing.NoteFeed(index, savers, live);

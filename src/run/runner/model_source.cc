@@ -21,6 +21,7 @@
 #include "model/onnx/weight_types.h"
 #include "model/shapes/onnx_infer.h"
 #include "util/counted.h"
+#include "util/joined.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -109,12 +110,8 @@ void WarnOfOnnxOptions(const ModelPlan& plan, Logger& logger) {
 // "2 nodes stay ('a', 'b')"; of many the first ten.
 std::string NameNodes(std::span<const std::string> names) {
   constexpr size_t kMost = 10;
-  std::string list;
-  for (const std::string& name : names.first(std::min(names.size(), kMost))) {
-    list += (list.empty() ? "" : ", ") + QuotePython(name);
-  }
-  if (names.size() > kMost) list += " and " + std::to_string(names.size() - kMost) + " more";
-  return Counted(names.size(), "node") + (names.size() == 1 ? " stays (" : " stay (") + list + ")";
+  return Counted(names.size(), "node stays (", "nodes stay (") +
+         JoinedUpTo(names, kMost, QuotePython) + ")";
 }
 
 std::string DescribeLosses(const Float16Losses& losses) {

@@ -5,6 +5,7 @@
 
 #include "backend/backend_path.h"
 #include "util/close_matches.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
@@ -58,13 +59,10 @@ Status CheckBackendName(const std::string& backend, const std::vector<std::strin
   const std::vector<std::string> path = BackendSearchPath(dirs);
   if (FindBackend(backend, path).ok()) return {};
   const std::vector<std::string> known = KnownBackends(ListBackends(path));
-  std::string list;
-  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::string near = backend == "ort" ? "onnxrt" : NearestName(backend, names);
-  return InvalidArgument("there is no backend '" + backend + "'" +
-                         (near.empty() ? "" : "; did you mean '" + near + "'?") + " (choose from " +
-                         list + ")");
+  return InvalidArgument("there is no backend '" + backend + "'" + DidYouMean(near) +
+                         " (choose from " + Joined(known) + ")");
 }
 
 }  // namespace vernier

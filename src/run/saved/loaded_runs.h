@@ -57,8 +57,8 @@ class LoadedRuns {
   std::optional<uint64_t> FeedOf(size_t run, int64_t iteration) const;
 
   /// The steps of each sequence of a run, of outputs that were saved by one with steps: iterations
-  /// that were made from one feed. Sequences of equal feeds count as one. Empty where nothing
-  /// tells, or all have a feed of their own.
+  /// that were made from one feed. Sequences of equal feeds count as one. Empty if that is
+  /// unknown, or all have a feed of their own.
   std::vector<int64_t> StepsOf(size_t run) const;
 
   /// Whether the files are still what was read. kMalformed, naming one that is not: what was made

@@ -58,8 +58,8 @@ class LoadedSide {
   Status CheckStepCount(std::optional<int64_t> steps) const;
 
   /// After NoteLiveFeed(): kMalformed where a sequence begins on one side alone, because the
-  /// outputs were saved by a run with other steps, and for another --decode-stop. Not where nothing
-  /// tells.
+  /// outputs were saved by a run with other steps, and for another --decode-stop. Not where that is
+  /// unknown.
   Status CheckStep(int64_t iteration, const StepTimeline& timeline) const;
 
   /// Has a file with runners of different lengths ended a lenient run? Less was compared then than

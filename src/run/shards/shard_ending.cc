@@ -101,7 +101,7 @@ std::vector<ShardErrors> KeepErrors(const std::vector<ComparedPair>& pairs) {
 Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
                              const RunRecord& record, ShardEnd end) {
   VERNIER_ASSIGN_OR_RETURN(end.flips,
-                           DescribeFlips(live.plan(), comparing.comparisons.KeptFlips()));
+                           DescribeFlips(live.plan(), comparing.comparisons.flips().iterations()));
   end.names = live.names();
   for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
   end.marked = live.any_marked();

@@ -9,8 +9,8 @@
 #include "io/bytes/checksum.h"
 #include "io/results/feed_reader.h"
 #include "io/results/results_reader.h"
+#include "io/results/shard_file_name.h"
 #include "run/saved/flip_feeds.h"
-#include "run/shards/shard_writer.h"
 #include "util/mapped_file.h"
 
 namespace vernier {

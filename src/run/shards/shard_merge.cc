@@ -164,18 +164,18 @@ class ShardFolding {
       VERNIER_ASSIGN_OR_RETURN(go_on,
                                comparisons_.Fold(place, index, std::move(iteration.pairs[place])));
     }
-    comparisons_.FoldPictures(index, std::move(iteration.pictures));
+    comparisons_.flips().TakePictures(index, std::move(iteration.pictures), comparisons_.pairs());
     return go_on;
   }
 
   // The feeds and outputs of the flips that turned out to be the worst of all.
   Status TakeFlips(const std::vector<ShardFlips>& flips, const std::vector<std::string>& streams) {
     if (plan_.decisions.save_flips.empty()) return {};
-    for (const int64_t iteration : comparisons_.WorstIterations()) {
+    for (const int64_t iteration : WorstIterationsOf(comparisons_.pairs())) {
       int64_t index = iteration;  // of its line: images that were skipped have lines as well
       for (const SkippedImage& skipped : skipped_) index += skipped.place <= index ? 1 : 0;
       VERNIER_ASSIGN_OR_RETURN(ShardFlip flip, ReadFlip(flips, index, streams));
-      comparisons_.TakeFlip(iteration, std::move(flip.feed), std::move(flip.outputs));
+      comparisons_.flips().Take(iteration, std::move(flip.feed), std::move(flip.outputs));
     }
     return {};
   }
@@ -217,7 +217,7 @@ class ShardFolding {
     if (feeds > 1) outcome.record.batch_feeds = feeds;
     NoteLostOutputs(plan_, lost, outcome);
     if (plan_.strict) RejectVacuous(outcome);
-    return comparisons_.SaveFlips(outcome.record);
+    return comparisons_.flips().Save(outcome.record);
   }
 
   RowsEnd EndOfRows(const RunOutcome& outcome) const {

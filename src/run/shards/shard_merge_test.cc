@@ -9,6 +9,7 @@
 
 #include "core/version.h"
 #include "io/results/io_test_data.h"
+#include "io/results/shard_file_name.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
 #include "util/no_log.h"

@@ -9,17 +9,14 @@
 #include "io/bytes/directory_listing.h"
 #include "io/recovery/partial_folder.h"
 #include "io/recovery/partial_places.h"
-#include "run/shards/shard_writer.h"
 #include "util/counted.h"
 #include "util/no_log.h"
-#include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNumberDigits = "0123456789";
 constexpr std::string_view kSavedEndings[] = {".json", ".npz", ".safetensors"};
 
 std::string OfCount(const ShardFileName& name) {
@@ -134,23 +131,6 @@ Status CheckNotByStride(const Result<std::vector<std::string>>& files) {
 }
 
 }  // namespace
-
-std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips) {
-  const std::string plain = PathOfShard(path, shard);
-  if (plain == path) return path;
-  const std::string named = plain + (fs::path(path).has_extension() ? "" : ".json");
-  if (shard.rule != ShardRule::kStride) return named;
-  std::string mark = kStrideMark;
-  if (skips) {
-    mark += kImagesMark;
-  } else if (shard.multiple > 1) {
-    mark += "-" + std::to_string(shard.multiple);
-  }
-  const size_t number = named.rfind("-of-") + 4;
-  std::string marked = named;
-  return marked.insert(std::min(named.find_first_not_of(kNumberDigits, number), named.size()),
-                       mark);
-}
 
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
   std::map<std::string, LastShard> runs;

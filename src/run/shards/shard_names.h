@@ -1,4 +1,4 @@
-// What the files of shards are called.
+// Whether the files of shards are all there, by their names.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,9 @@
 
 #include "io/results/shard_file_name.h"
 #include "util/log.h"
-#include "vernier/shard_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
-
-/// As PathOfShard(), for saved tensors, which have nothing inside that says whose they are: of
-/// ShardRule::kStride "out.shard-0003-of-0007-stride.npz", where feeds go in fours
-/// "out.shard-0003-of-0007-stride-4.npz" and, where some may be left out (`skips`),
-/// "out.shard-0003-of-0007-stride-images.npz". A path without an extension, which would be a folder
-/// of iterations, gets ".json": a folder fills up, and a shard that is done again would find it.
-std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips);
 
 /// A file of saved tensors that is joined to others.
 struct ShardTensors {
@@ -27,10 +19,10 @@ struct ShardTensors {
 };
 
 /// Whether files that follow each other have the iterations of whole runs in their order, as far as
-/// names of shards and numbers of iterations tell: of each run all shards, from the first to the
+/// names of shards and numbers of iterations show: of each run all shards, from the first to the
 /// last, each once. kInvalidArgument, naming the first that is wrong, and for shards by stride of
 /// images. One of a range that has other numbers of iterations than shards usually have is a
-/// warning; those by stride are held against each other where they are joined (InterleaveShards).
+/// warning; those by stride are compared with each other where they are joined (InterleaveShards).
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
 
 /// The same of the files of shards in folders that are read as one, by their names alone. Beside

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "run/shards/shard_command.h"
-#include "run/shards/shard_writer.h"
 #include "util/no_log.h"
 
 namespace vernier {

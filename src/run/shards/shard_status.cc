@@ -12,12 +12,11 @@
 #include <unordered_set>
 
 #include "io/recovery/partial_folder.h"
+#include "io/results/shard_file_name.h"
 #include "record/shard_lines.h"
 #include "run/shards/begun_parts.h"
 #include "run/shards/shard_differences.h"
-#include "run/shards/shard_names.h"
 #include "run/shards/shard_parts.h"
-#include "run/shards/shard_writer.h"
 
 namespace vernier {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "io/bytes/part_file.h"
 #include "io/results/io_test_data.h"
+#include "io/results/shard_file_name.h"
 #include "run/shards/begun_parts.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"

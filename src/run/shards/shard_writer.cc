@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -64,16 +63,6 @@ std::string HostName() {
 }
 
 }  // namespace
-
-std::string PathOfShard(const std::string& path, const ShardPlan& shard) {
-  const fs::path whole(path);
-  if (!shard.wanted() || !whole.has_filename()) return path;
-  char number[64];
-  std::snprintf(number, sizeof(number), ".shard-%04lld-of-%04lld",
-                static_cast<long long>(shard.number), static_cast<long long>(shard.count));
-  return (whole.parent_path() / (whole.stem().string() + number + whole.extension().string()))
-      .string();
-}
 
 RunPlan UndividedPlan(RunPlan plan) {
   plan.command.clear();

@@ -28,10 +28,6 @@
 
 namespace vernier {
 
-/// "result.json" of shard 3 of 7: "result.shard-0003-of-0007.json". A path without a name, such as
-/// "", stays as it is.
-std::string PathOfShard(const std::string& path, const ShardPlan& shard);
-
 /// The plan as all shards have it, and the run that is not divided: without what is saved where.
 RunPlan UndividedPlan(RunPlan plan);
 

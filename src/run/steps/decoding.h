@@ -18,7 +18,7 @@
 
 namespace vernier {
 
-/// Runners are told by their index.
+/// Runners are known by their index.
 class Decoding {
  public:
   /// Errors as ParseDecodeWords. `plan` must outlive it.

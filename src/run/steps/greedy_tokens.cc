@@ -9,6 +9,7 @@
 
 #include "inputs/cast_tensor.h"
 #include "kernels/element_blocks.h"
+#include "kernels/tensor_elements.h"
 
 namespace vernier {
 namespace {
@@ -29,10 +30,6 @@ std::optional<LastPositions> FindLastPositions(const Tensor& logits) {
   const LastPositions found{dims.front(), dims.size() == 3 ? dims[1] : 1, dims.back()};
   const bool any = found.batch > 0 && found.positions > 0 && found.classes > 0;
   return any ? std::optional(found) : std::nullopt;
-}
-
-ElementSpan SpanOf(const Tensor& tensor) {
-  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
 }
 
 int64_t LargestOf(const ElementSpan& elements, int64_t start, int64_t classes) {
@@ -68,7 +65,7 @@ Result<std::vector<int64_t>> GreedyTokens(const Tensor& logits) {
   }
   std::vector<int64_t> tokens;
   for (int64_t row = 0; row < last->batch; ++row) {
-    tokens.push_back(LargestOf(SpanOf(logits), last->StartOf(row), last->classes));
+    tokens.push_back(LargestOf(Elements(logits), last->StartOf(row), last->classes));
   }
   return tokens;
 }
@@ -80,7 +77,7 @@ double LogitOf(const Tensor& logits, size_t row, int64_t token) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   double scratch = 0;
-  return *LoadBlock(SpanOf(logits), last->StartOf(place) + token, 1, &scratch);
+  return *LoadBlock(Elements(logits), last->StartOf(place) + token, 1, &scratch);
 }
 
 Result<Tensor> TokensAsInput(const std::vector<int64_t>& tokens, DType dtype, size_t rank) {

@@ -29,7 +29,7 @@ class StepSequence {
   };
 
   /// `states` must outlive it, and is told of every step. kInvalidArgument for words about an input
-  /// that is none, and slices whose size nothing tells.
+  /// that is none, and slices of unknown size.
   static Result<std::unique_ptr<StepSequence>> Create(StepStates& states, Source source);
 
   /// The next feed; `next_whole` gives the next sequence. nullopt behind the last. kMalformed,

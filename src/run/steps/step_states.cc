@@ -5,6 +5,8 @@
 #include "record/runner_name.h"
 #include "run/steps/state_likeness.h"
 #include "run/steps/step_tensors.h"
+#include "util/joined.h"
+#include "util/quoted.h"
 
 namespace vernier {
 namespace {
@@ -17,14 +19,9 @@ bool IsAmongNames(std::span<const std::string> names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// The first of them, if there are many.
-std::string QuotedList(std::span<const std::string> names) {
+std::string FirstQuoted(std::span<const std::string> names) {
   constexpr size_t kMost = 8;
-  std::string text;
-  for (size_t i = 0; i < names.size() && i < kMost; ++i) {
-    text += (i == 0 ? "'" : ", '") + names[i] + "'";
-  }
-  return text + (names.size() > kMost ? ", ..." : "");
+  return JoinedUpTo(names, kMost, Quoted);
 }
 
 // Is the source of --map-inputs this tensor, or a form of it: "state[0:1]"?
@@ -156,8 +153,8 @@ Status StepStates::CheckUsed() const {
     for (size_t runner = 0; runner < runners_.size(); ++runner) {
       const Runner& here = runners_[runner];
       if (here.inputs.empty() || here.given.empty()) continue;
-      names += "; " + shown_[runner] + " has " + QuotedList(here.given) + " and " +
-               QuotedList(here.inputs);
+      names += "; " + shown_[runner] + " has " + FirstQuoted(here.given) + " and " +
+               FirstQuoted(here.inputs);
     }
     return BadStepWord(kFeedBackFlag, words_.feed_back[i].word,
                        "no runner has such an output and input" + names);

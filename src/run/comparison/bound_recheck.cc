@@ -1,4 +1,4 @@
-#include "run/comparison/second_hearing.h"
+#include "run/comparison/bound_recheck.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,13 +39,13 @@ double StepsMoved(const std::string& name, const TensorMap& from, const TensorMa
 
 }  // namespace
 
-Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& infer,
-                   std::map<std::string, HeardOutput>& heard) {
+Status MeasureConditions(const TensorMap& made, double roundoff, const InferMoved& infer,
+                         std::map<std::string, RecheckedOutput>& rechecked) {
   if (roundoff == 0) return {};
   // What moves by itself tells nothing of rounding.
   VERNIER_ASSIGN_OR_RETURN(const TensorMap repeated, infer({}));
-  std::map<double, std::vector<std::pair<const std::string, HeardOutput>*>> by_roundoff;
-  for (auto& entry : heard) {
+  std::map<double, std::vector<std::pair<const std::string, RecheckedOutput>*>> by_roundoff;
+  for (auto& entry : rechecked) {
     const double own = CoarsestBefore(entry.first, made, roundoff, entry.second.roundoff);
     entry.second.repeats = StepsMoved(entry.first, made, repeated, own) <= kFewRoundoffs;
     if (entry.second.repeats) by_roundoff[own].push_back(&entry);
@@ -69,9 +69,10 @@ double ConditionSince(double before, double condition) {
   return condition > kFewRoundoffs * before ? condition / before : 1;
 }
 
-std::vector<HeardOutput> SecondHearing::Hear(size_t stream, std::span<const OutputToHear> outputs,
-                                             const TensorMap& made) {
-  std::vector<OutputToHear> unknown;
+std::vector<RecheckedOutput> BoundRecheck::Recheck(size_t stream,
+                                                   std::span<const OutputToRecheck> outputs,
+                                                   const TensorMap& made) {
+  std::vector<OutputToRecheck> unknown;
   for (const auto& [name, roundoff, since] : outputs) {
     if (!known_.contains({stream, name})) unknown.push_back({name, roundoff});
     const bool made_too = !since.empty() && Find(made, since) != nullptr;
@@ -79,38 +80,38 @@ std::vector<HeardOutput> SecondHearing::Hear(size_t stream, std::span<const Outp
   }
   // What an inference that failed has not told stays unknown, and the bound as it is.
   if (!unknown.empty() && CanInfer(stream)) (void)Measure(stream, unknown, made);
-  std::vector<HeardOutput> heard;
-  for (const OutputToHear& output : outputs) {
-    heard.push_back(KnownOf(stream, output.name));
-    double& condition = heard.back().condition;
+  std::vector<RecheckedOutput> rechecked;
+  for (const OutputToRecheck& output : outputs) {
+    rechecked.push_back(KnownOf(stream, output.name));
+    double& condition = rechecked.back().condition;
     condition = ConditionSince(KnownOf(stream, output.since).condition, condition);
   }
-  return heard;
+  return rechecked;
 }
 
-HeardOutput SecondHearing::KnownOf(size_t stream, const std::string& name) const {
+RecheckedOutput BoundRecheck::KnownOf(size_t stream, const std::string& name) const {
   const auto found = known_.find({stream, name});
-  return found == known_.end() ? HeardOutput() : found->second;
+  return found == known_.end() ? RecheckedOutput() : found->second;
 }
 
-Status SecondHearing::Measure(size_t stream, std::span<const OutputToHear> outputs,
-                              const TensorMap& made) {
+Status BoundRecheck::Measure(size_t stream, std::span<const OutputToRecheck> outputs,
+                             const TensorMap& made) {
   const TensorMap& feed = bounds_.last_feed();
-  std::map<std::string, HeardOutput> heard;
-  for (const OutputToHear& output : outputs) heard[output.name].roundoff = output.roundoff;
+  std::map<std::string, RecheckedOutput> rechecked;
+  for (const OutputToRecheck& output : outputs) rechecked[output.name].roundoff = output.roundoff;
   // With --noise-floor the kept feed is that of iteration 0, and `made` may be of any.
   TensorMap of_first;
   if (live_.plan().noise_floor) {
     VERNIER_ASSIGN_OR_RETURN(of_first, live_.InferAside(stream, feed, bounds_.last_iteration()));
   }
-  const Status status = HearOutputs(
+  const Status status = MeasureConditions(
       live_.plan().noise_floor ? of_first : made, CoarsestRoundoff(feed),
       [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
         VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed, nudge));
         return live_.InferAside(stream, moved, bounds_.last_iteration());
       },
-      heard);
-  for (const auto& [name, output] : heard) known_[{stream, name}] = output;
+      rechecked);
+  for (const auto& [name, output] : rechecked) known_[{stream, name}] = output;
   return status;
 }
 

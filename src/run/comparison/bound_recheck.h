@@ -23,8 +23,8 @@ namespace vernier {
 /// The most that an error bound is widened by.
 inline constexpr double kMostCondition = 1000;
 
-/// What a second hearing found of an output.
-struct HeardOutput {
+/// What the recheck found of an output.
+struct RecheckedOutput {
   double roundoff = 0;  ///< given: of the coarsest float type before it; 0: not known
   double condition = 1;
   bool repeats = true;  ///< false: the same feed moves it, too, by more than eight roundoffs
@@ -33,7 +33,7 @@ struct HeardOutput {
 /// An inference of the runner: of the unchanged feed without a nudge, else with every float moved.
 using InferMoved = std::function<Result<TensorMap>(std::optional<Nudge> nudge)>;
 
-/// Of the outputs whose names `heard` has, which `made` holds, the condition: by how many
+/// Of the outputs whose names `rechecked` has, which `made` holds, the condition: by how many
 /// roundoffs, relative to their scale, the three draws move them at most (Higham, Accuracy and
 /// Stability of Numerical Algorithms, section 1.6). `roundoff` is that of the inputs. Where the
 /// output's own type, or one on the way to it, is coarser, the inputs are moved by steps of that
@@ -41,8 +41,8 @@ using InferMoved = std::function<Result<TensorMap>(std::optional<Nudge> nudge)>;
 /// no amplification. 1 where that is no more than eight roundoffs, and for an output that does not
 /// repeat itself without a draw. At most kMostCondition. Measures nothing where `roundoff` is 0. An
 /// inference that fails ends it; what was found stays.
-Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& infer,
-                   std::map<std::string, HeardOutput>& heard);
+Status MeasureConditions(const TensorMap& made, double roundoff, const InferMoved& infer,
+                         std::map<std::string, RecheckedOutput>& rechecked);
 
 /// What is left of an output's condition where its bound allows for the measured error of another
 /// one that has condition `before`: 1 where no more than eight roundoffs are added.
@@ -51,16 +51,16 @@ double ConditionSince(double before, double condition);
 /// An output, and the roundoff of the coarsest float type before it; 0 where that is not known.
 /// Where its bound allows for the measured error of another output, `since`, only what is amplified
 /// from there on counts.
-struct OutputToHear {
+struct OutputToRecheck {
   std::string name;
   double roundoff = 0;
   std::string since = {};
 };
 
-class SecondHearing {
+class BoundRecheck {
  public:
   /// Both must outlive this. `bounds` has kept what the last outputs were made from.
-  SecondHearing(LiveRuns& live, const PairErrorBounds& bounds) : live_(live), bounds_(bounds) {}
+  BoundRecheck(LiveRuns& live, const PairErrorBounds& bounds) : live_(live), bounds_(bounds) {}
 
   /// Is the stream a runner that can infer once more?
   bool CanInfer(size_t stream) const {
@@ -68,19 +68,19 @@ class SecondHearing {
   }
 
   /// Of these outputs of a stream, which `made` holds, the condition, over that of `since`: see
-  /// HearOutputs. 1 where it
+  /// MeasureConditions. 1 where it
   /// cannot be measured: a saved stream, no float input, an inference that fails. What was measured
   /// once is not measured again.
-  std::vector<HeardOutput> Hear(size_t stream, std::span<const OutputToHear> outputs,
-                                const TensorMap& made);
+  std::vector<RecheckedOutput> Recheck(size_t stream, std::span<const OutputToRecheck> outputs,
+                                       const TensorMap& made);
 
  private:
-  HeardOutput KnownOf(size_t stream, const std::string& name) const;
-  Status Measure(size_t stream, std::span<const OutputToHear> outputs, const TensorMap& made);
+  RecheckedOutput KnownOf(size_t stream, const std::string& name) const;
+  Status Measure(size_t stream, std::span<const OutputToRecheck> outputs, const TensorMap& made);
 
   LiveRuns& live_;
   const PairErrorBounds& bounds_;
-  std::map<std::pair<size_t, std::string>, HeardOutput> known_;
+  std::map<std::pair<size_t, std::string>, RecheckedOutput> known_;
 };
 
 }  // namespace vernier

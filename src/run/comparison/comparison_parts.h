@@ -1,0 +1,53 @@
+// What takes part in the comparisons of a run beside the outputs.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "backend/script_client.h"
+#include "compare/comparison.h"
+#include "compare/device_measure.h"
+#include "run/comparison/pair_error_bounds.h"
+#include "run/comparison/position_feeds.h"
+#include "run/comparison/sample_labels.h"
+#include "run/live/live_runs.h"
+#include "run/saved/row_writer.h"
+#include "run/shards/shard_writer.h"
+#include "run/steps/step_states.h"
+
+namespace vernier {
+
+/// What takes part in the comparisons of a run beside the outputs; null: it does not. All must
+/// outlive them.
+struct ComparisonParts {
+  struct Scripts {
+    ScriptClient* comparison = nullptr;
+    ScriptClient* postprocessing = nullptr;
+    std::vector<ScriptClient*> decisions = {};  ///< as RunScripts::decisions()
+  };
+  Scripts scripts;                          ///< opened
+  PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
+  DeviceMeasure* device = nullptr;          ///< where outputs are whose bytes stayed on a device
+  /// The bounds of --tolerance auto, asked while comparing, and where decisions flip if a gate is
+  /// about clear flips.
+  PairErrorBounds* bounds = nullptr;
+  /// Runners that can infer once more: the condition of outputs that are over their bounds is
+  /// measured with them, and what the reference gives with the candidate's state. Without, those
+  /// bounds stay as they are.
+  LiveRuns* live = nullptr;
+  RowWriter* rows = nullptr;     ///< keeps the rows of all pairs under their labels
+  ShardWriter* shard = nullptr;  ///< keeps what `vernier merge` folds
+  /// Iterations are steps of sequences: outputs that are fed back are compared at the first, the
+  /// last and the first bad step of each, unless the plan wants them all, or there are no others.
+  const StepStates* steps = nullptr;
+  PositionFeeds* positions = nullptr;  ///< what iterations were fed, for --compare logits
+  RunLabels* labels = nullptr;         ///< of --labels
+  /// Compare() returns kCancelled once it is set: after the output at hand, not after the
+  /// iteration.
+  const std::atomic<int>* interrupted = nullptr;
+  /// An iteration that does not show yet which outputs belong together waits for the next ones.
+  /// Else each is compared as far as it and those before it show the pairs.
+  bool may_keep = true;
+};
+
+}  // namespace vernier

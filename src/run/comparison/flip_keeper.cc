@@ -1,0 +1,121 @@
+#include "run/comparison/flip_keeper.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "decide/worst_iterations.h"
+#include "io/results/shard_file_name.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+std::vector<const WorstFlip*> WorstFlipsOf(const std::vector<ComparedPair>& pairs) {
+  std::vector<const WorstFlip*> worst;
+  for (const ComparedPair& pair : pairs) pair.decisions.AddWorst(worst);
+  return worst;
+}
+
+std::string WhyNoFlips(const RunRecord& run) {
+  if (!run.error.empty()) return "the run was given up";
+  const bool decided = std::ranges::any_of(run.pairs, [](const PairRecord& pair) {
+    return std::ranges::any_of(pair.decisions,
+                               [](const DecisionRecord& one) { return one.samples > 0; });
+  });
+  return decided ? "no decision differs" : "nothing was decided";
+}
+
+}  // namespace
+
+std::vector<int64_t> WorstIterationsOf(const std::vector<ComparedPair>& pairs) {
+  std::vector<int64_t> worst;
+  for (const ComparedPair& pair : pairs) {
+    std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
+  }
+  return worst;
+}
+
+FlipKeeper::FlipKeeper(const RunPlan& plan, Scope scope)
+    : plan_(&plan), scope_(std::move(scope)), pictures_(plan) {}
+
+bool FlipKeeper::KeepsFeeds() const {
+  return !plan_->decisions.save_flips.empty() || (plan_->blame && plan_->blame->on_flips);
+}
+
+void FlipKeeper::SetFeed(const TensorMap& feed) {
+  feed_ = KeepsFeeds() ? feed : pictures_.ImagesOf(feed);
+}
+
+// The feed is let go of: its memory is wanted for the next one.
+Status FlipKeeper::Keep(int64_t iteration, const IterationOutputs& outputs,
+                        const std::vector<ComparedPair>& pairs, DeviceMeasure* device) {
+  const TensorMap feed = std::exchange(feed_, {});
+  VERNIER_TRY(KeepPictures(iteration, feed, pairs));
+  if (!KeepsFeeds()) return {};
+  const std::vector<int64_t> worst = WorstIterationsOf(pairs);
+  if (plan_->decisions.save_flips.empty()) return flips_.Keep(iteration, feed, {}, worst, device);
+  if (!scope_.copies || std::ranges::find(worst, iteration) == worst.end()) {
+    return flips_.Keep(iteration, feed, outputs, worst, device);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const IterationOutputs copies, CopyOutputs(outputs));
+  return flips_.Keep(iteration, feed, copies, worst, device);
+}
+
+Status FlipKeeper::KeepPictures(int64_t iteration, const TensorMap& feed,
+                                const std::vector<ComparedPair>& pairs) {
+  if (!pictures_.wanted() || feed.empty()) return {};
+  pictures_.Keep(iteration, feed, WorstFlipsOf(pairs));
+  if (scope_.shard == nullptr) return {};
+  VERNIER_ASSIGN_OR_RETURN(std::vector<ShardPicture> drawn, pictures_.DrawnOf(iteration));
+  scope_.shard->KeepPictures(std::move(drawn));
+  return {};
+}
+
+void FlipKeeper::TakePictures(int64_t iteration, std::vector<ShardPicture> pictures,
+                              const std::vector<ComparedPair>& pairs) {
+  pictures_.Take(iteration, std::move(pictures), WorstFlipsOf(pairs));
+}
+
+Status FlipKeeper::Save(RunRecord& run) const {
+  VERNIER_TRY(pictures_.AddTo(run));
+  return SaveFiles(run);
+}
+
+Status FlipKeeper::SaveFiles(RunRecord& run) const {
+  const std::string path = PathOfShard(plan_->decisions.save_flips, plan_->shard);
+  if (path.empty()) return {};
+  if (flips_.empty()) {
+    run.notes.push_back("--save-flips: " + WhyNoFlips(run) + ", and '" + path +
+                        "' was not written");
+    return {};
+  }
+  // Sides that were all loaded came without their inputs.
+  const bool has_inputs = !plan_->runners.empty();
+  if (has_inputs) {
+    VERNIER_TRY(flips_.Save(path));
+    run.saved.emplace_back("inputs of flips", path);
+  }
+  const std::string outputs = has_inputs ? FlipOutputsPath(path) : path;
+  std::vector<std::string> left_out;
+  VERNIER_TRY(flips_.SaveOutputs(outputs, scope_.streams, left_out));
+  run.saved.emplace_back("outputs of flips", outputs);
+  if (!left_out.empty()) {
+    run.notes.push_back("--save-flips: '" + outputs + "' leaves out " +
+                        JoinWords(left_out, " and ") +
+                        ": not all of these iterations have outputs of it");
+  }
+  return {};
+}
+
+Result<FlipInputs> FlipKeeper::InputsToSearch(const RunRecord& run) const {
+  // Each costs an inference of every batch of tensors.
+  constexpr size_t kSearchedIterations = 4;
+  if (!plan_->blame || !plan_->blame->on_flips) return FlipInputs();
+  std::vector<DecisionRecord> decisions;
+  for (const PairRecord& pair : run.pairs) {
+    decisions.insert(decisions.end(), pair.decisions.begin(), pair.decisions.end());
+  }
+  return flips_.Copy(WorstIterationsOf(decisions, kSearchedIterations));
+}
+
+}  // namespace vernier

@@ -1,0 +1,65 @@
+// What the comparison of a pair comes to: faults, rejections and notes of the run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "run/comparison/compared_pairs.h"
+#include "run/comparison/comparison_parts.h"
+#include "run/comparison/given_outputs.h"
+#include "run/comparison/streams.h"
+#include "run/exit_code.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+/// Whether comparing less than was asked for is a fault of its own, or follows from another.
+enum class Coverage : uint8_t { kJudged, kIgnored };
+
+/// Of the sentences of a record's faults: those that another gate or other labels would not have.
+struct RuleFaults {
+  std::vector<std::string> gates, labels;
+};
+
+/// What the verdicts on all pairs of a run are made from, and where their sentences go.
+struct VerdictScope {
+  const RunPlan& plan;
+  const ComparisonParts& parts;
+  const ComparedPairs& compared;
+  const GivenOutputs& given;
+  const std::vector<StreamLength>& lengths;  ///< of the streams
+  JudgeRule judge;
+  Coverage coverage;
+  bool stopped;    ///< the comparisons ended early,
+  bool validated;  ///< and --validate did not end them
+  RunFaults& faults;
+  RunRecord& run;
+  RuleFaults& rules;
+
+  bool judges_elements() const { return judge != JudgeRule::kDecisions; }
+  /// What was compared does not match.
+  void Reject(std::string sentence) const;
+  /// Less was compared than was asked for.
+  void NotDone(std::string sentence) const;
+};
+
+/// Whether all outputs are within their tolerances, iteration by iteration or on average.
+bool OutputsPass(const RunPlan& plan, const ComparedPair& pair);
+
+/// What makes a pair that passes mean less, or nothing: other inputs, what could not be verified,
+/// NaN that post-processing hid, types and, with --strict, conditions.
+void JudgeOutputs(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record);
+
+/// Whether all iterations and outputs were compared.
+void JudgeCoverage(const VerdictScope& scope, const ComparedPair& pair, const PairRecord& record);
+
+/// What was decided, and the gates of decisions. What was not decided is not done, whatever the
+/// exit code rests on.
+void JudgeDecisions(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record);
+
+/// The tokens that runners chose (--decode): where they part, and how many agree.
+void JudgeTokens(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record);
+
+}  // namespace vernier
