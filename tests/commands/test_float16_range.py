@@ -1,11 +1,12 @@
-"""float16 ends at 65504, and Polygraphy's converter at 10,000: weights beyond."""
+"""What float16 cannot hold: weights beyond 65504, and single numbers near zero."""
 
 import sys
 import unittest
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+import onnxruntime
+from onnx import helper, numpy_helper
 
 from program import Case
 from surgeon_models import model, node, value
@@ -45,6 +46,89 @@ class Float16Range(Case):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn("none needs float32", ended.out)
         self.assertEqual(self.weights("mixed.onnx"), [20000, 3])
+
+
+class NearZero(Case):
+    """The copy computes what the model does, at inputs of zero too, where an epsilon decides."""
+
+    def convert(self, nodes, opset=17, shape=(4,), **constants):
+        made = model(nodes, [value("x", shape)], [value("y", None)],
+                     [numpy_helper.from_array(np.float32(c), n) for n, c in constants.items()],
+                     opset=opset)
+        onnx.save(made, str(self.path("m.onnx")))
+        ended = self.vernier("convert", "m.onnx", "-o", "half.onnx", "--fp-to-fp16")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        onnx.checker.check_model(str(self.path("half.onnx")), full_check=True)
+        return ended.out
+
+    def check(self, feed, **tolerance):
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        exact, half = (onnxruntime.InferenceSession(str(self.path(name)), options,
+                                                    ["CPUExecutionProvider"])
+                       .run(None, {"x": np.float32(feed)})[0] for name in ("m.onnx", "half.onnx"))
+        np.testing.assert_allclose(half, exact, **(tolerance or {"rtol": 2e-3}))
+
+    def test_the_epsilon_of_a_logarithm(self):
+        said = self.convert([node("Mul", ["x", "x"], ["s"], name="square"),
+                             node("Add", ["s", "eps"], ["a"], name="add"),
+                             node("Log", ["a"], ["y"], name="log")], eps=1e-10)
+        self.assertIn("[W] --fp-to-fp16: 2 nodes stay ('add', 'log') in float32: float16 cannot "
+                      "hold a constant near zero that they or their inputs are computed with\n",
+                      said)
+        self.assertNotIn("of the weights", said)
+        self.check([0, 1, -3, 0.25])
+
+    def test_what_is_between_them(self):
+        rows = {"rows": np.int64([2, 2])}
+        for name, between in {
+                "max": [node("Max", ["x", "eps"], ["a"], name="max")],
+                "moved": [node("Add", ["x", "eps"], ["s"], name="add"),
+                          node("Reshape", ["s", "rows"], ["r"]),
+                          node("Sqrt", ["r"], ["a"], name="sqrt")]}.items():
+            with self.subTest(name):
+                made = model([*between, node("Log", ["a"], ["y"], name="log")],
+                             [value("x", (4,))], [value("y", None)],
+                             [numpy_helper.from_array(np.float32([1e-12]), "eps"),
+                              numpy_helper.from_array(rows["rows"], "rows")])
+                onnx.save(made, str(self.path("m.onnx")))
+                ended = self.vernier("convert", "m.onnx", "-o", "half.onnx", "--fp-to-fp16")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.check([0, 1, 3, 0.25])
+
+    def test_a_divisor_and_limits(self):
+        self.convert([node("Clip", ["x", "eps"], ["c"], name="clip"),
+                      node("Div", ["x", "c"], ["y"], name="div")], eps=1e-12)
+        self.check([0, 1, 3, 0.25])
+        said = self.convert([node("Clip", ["x"], ["c"], name="clip", min=1e-9, max=3.4e38),
+                             node("Log", ["c"], ["y"], name="log")], opset=10)
+        self.assertIn("2 nodes stay ('clip', 'log')", said)
+        self.check([0, 1, 3, 0.25])
+
+    def test_constant_nodes_and_bodies(self):
+        for constant in ({"value_float": 1e-10},
+                         {"value": numpy_helper.from_array(np.float32([1e-10]))}):
+            with self.subTest(list(constant)):
+                body = helper.make_graph([node("Add", ["x", "eps"], ["a"], name="add"),
+                                          node("Log", ["a"], ["b"], name="log")],
+                                         "b", [], [value("b", None)])
+                self.convert([node("Constant", [], ["eps"], **constant),
+                              node("Constant", [], ["yes"],
+                                   value=numpy_helper.from_array(np.bool_(True))),
+                              node("If", ["yes"], ["y"], then_branch=body, else_branch=body)])
+                self.check([0, 1, 3, 0.25])
+
+    def test_small_weights_are_no_such_numbers(self):
+        said = self.convert([node("Add", ["x", "w"], ["y"])], w=[1e-10, 1, 2, 3])
+        self.assertNotIn("in float32", said)
+        self.assertIn("1e-07", said)
+
+    def test_polygraphy_writes_1e_7(self):
+        self.convert([node("Add", ["x", "eps"], ["y"])], eps=1e-10)
+        ended = self.lenient("convert", "m.onnx", "-o", "theirs.onnx", "--fp-to-fp16")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        (weight,) = onnx.load(str(self.path("theirs.onnx"))).graph.initializer
+        self.assertEqual(numpy_helper.to_array(weight), np.float16(1e-7))
 
 
 if __name__ == "__main__":

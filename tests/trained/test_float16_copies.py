@@ -50,6 +50,11 @@ class Float16Copies(unittest.TestCase):
         _, said = self.convert(network)
         self.assertRegex(said, r"--fp-to-fp16: 1 node stays \(.*\) in float32: float16 ends")
 
+    def test_the_epsilon_of_a_logarithm_is_named(self):
+        network = next(n for n in networks.NETWORKS if n.name == "nmp")
+        _, said = self.convert(network)
+        self.assertRegex(said, r"--fp-to-fp16: 2 nodes stay \(.*/add', .*/Log'\) in float32")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -34,7 +34,7 @@ class Converter {
       KeepFusedTransposes(model, kept_);
     }
     if (range == Float16Range::kKeepNodes) {
-      BeyondFloat16(model, functions_, sources).Find(kept_, edit_.out_of_range);
+      BeyondFloat16(model, functions_, sources).Find(kept_, edit_);
     }
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];

@@ -23,6 +23,7 @@ struct Float16Edit {
   std::shared_ptr<Float16Losses> losses;  ///< complete once all values have been written
   size_t kept_nodes = 0;                  ///< compute in float32, between casts
   std::vector<std::string> out_of_range;  ///< those of them that do for the sake of their weights
+  std::vector<std::string> near_zero;     ///< and those for the sake of numbers near zero
   /// Values at such nodes whose type is not known, so that no cast could be placed. Views into the
   /// model.
   std::vector<std::string_view> untyped;
@@ -39,7 +40,8 @@ struct WeightSources {
 
 /// What becomes of finite weights beyond float16's range.
 enum class Float16Range : uint8_t {
-  kKeepNodes,  ///< nodes that read weights beyond 65504 compute in float32
+  kKeepNodes,  ///< nodes that read weights beyond 65504 compute in float32, as do those that read
+               ///< a single number too near to zero (BeyondFloat16)
   kSaturate,   ///< weights beyond 65504 become 65504
   kClamp       ///< weights beyond 10000 become 10000, as in Polygraphy
 };

@@ -1,11 +1,10 @@
-// Which nodes have weights that float16 cannot hold. Internal to model.
+// Which nodes read numbers that float16 cannot hold. Internal to model.
 #pragma once
 
+#include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
 #include <unordered_set>
-#include <vector>
 
 #include "model/float16/float16_edit.h"
 #include "model/float16/float16_functions.h"
@@ -13,8 +12,11 @@
 
 namespace vernier {
 
-/// Looks for nodes of the main graph, and of bodies in it, that read finite values beyond float16's
-/// range from an initializer or a Constant, also through nodes that only rearrange values.
+/// Looks for nodes of the main graph, and of bodies in it, that read from an initializer or a
+/// Constant, also through nodes that only rearrange values,
+/// - finite values beyond float16's range, or
+/// - a single number nearer to zero than float16 can be; and for nodes that magnify how small a
+///   result of such a node may be, as the Log of x + 1e-10.
 class BeyondFloat16 {
  public:
   /// All must outlive this.
@@ -22,20 +24,26 @@ class BeyondFloat16 {
                 const WeightSources& sources)
       : model_(model), functions_(functions), sources_(sources) {}
 
-  /// Adds the nodes to `kept`, and of those that compute something the names to `named`. Left out
-  /// are nodes with bodies and calls of functions, which cannot be kept, and weights that nobody
-  /// can read now.
-  void Find(Float16Kept& kept, std::vector<std::string>& named) {
-    Visit(model_.graph(), {}, kept, named);
-  }
+  /// Adds the nodes to `kept`, and of those that compute something the names to the edit's
+  /// `out_of_range` and `near_zero`. Left out are nodes with bodies and calls of functions, which
+  /// cannot be kept, and weights that nobody can read now.
+  void Find(Float16Kept& kept, Float16Edit& edit) { Visit(model_.graph(), {}, kept, edit); }
 
  private:
   using Names = std::unordered_set<std::string_view>;
+  using Test = bool (*)(std::span<const std::byte> floats);
 
-  void Visit(const OnnxGraph& graph, Names beyond, Float16Kept& kept,
-             std::vector<std::string>& named) const;
-  bool IsBeyond(const OnnxTensor& tensor) const;
-  bool MakesBeyond(const OnnxNode& node) const;
+  struct Values {
+    Names beyond;  // some are beyond the range
+    Names tiny;    // one number, which is too near to zero
+    Names small;   // results that may be as small as such a number
+  };
+
+  void Visit(const OnnxGraph& graph, Values values, Float16Kept& kept, Float16Edit& edit) const;
+  void VisitNode(const OnnxGraph& graph, const OnnxNode& node, Values& values, Float16Kept& kept,
+                 Float16Edit& edit) const;
+  bool Holds(const OnnxTensor& tensor, Test test) const;
+  bool Makes(const OnnxNode& node, Test test) const;
 
   const OnnxModel& model_;
   const Float16Functions& functions_;

@@ -114,6 +114,30 @@ std::string NameNodes(std::span<const std::string> names) {
          JoinedUpTo(names, kMost, QuotePython) + ")";
 }
 
+void ReportFloat16(const Float16Edit& half, Logger& logger) {
+  if (half.kept_nodes > 0) {
+    logger.Verbose(Counted(half.kept_nodes, "node") + (half.kept_nodes == 1 ? " stays" : " stay") +
+                   " in float32, between casts");
+  }
+  if (!half.out_of_range.empty()) {
+    logger.Once(Severity::kWarning, "--fp-to-fp16: " + NameNodes(half.out_of_range) +
+                                        " in float32: float16 ends at 65504, and their weights go "
+                                        "beyond");
+  }
+  if (!half.near_zero.empty()) {
+    logger.Once(Severity::kWarning, "--fp-to-fp16: " + NameNodes(half.near_zero) +
+                                        " in float32: float16 cannot hold a constant near zero "
+                                        "that they or their inputs are computed with");
+  }
+  if (!half.untyped.empty()) {
+    logger.Once(Severity::kWarning, "--fp-to-fp16: the type of " +
+                                        Counted(half.untyped.size(), "tensor") +
+                                        " beside nodes that stay in float32 is not known (" +
+                                        QuotePython(half.untyped.front()) +
+                                        "): no cast was made there; --shape-inference may find it");
+  }
+}
+
 std::string DescribeLosses(const Float16Losses& losses) {
   std::string text;
   const auto add = [&](uint64_t count, const char* what) {
@@ -282,22 +306,7 @@ Status ModelSource::MakeFloat16(const ModelPlan& plan, Edit& edit, Logger& logge
   if (half.empty() && half.kept_nodes == 0) {
     logger.Once(Severity::kWarning, "--fp-to-fp16: '" + plan.path + "' has no float32 tensor");
   }
-  if (half.kept_nodes > 0) {
-    logger.Verbose(Counted(half.kept_nodes, "node") + (half.kept_nodes == 1 ? " stays" : " stay") +
-                   " in float32, between casts");
-  }
-  if (!half.out_of_range.empty()) {
-    logger.Once(Severity::kWarning, "--fp-to-fp16: " + NameNodes(half.out_of_range) +
-                                        " in float32: float16 ends at 65504, and their weights go "
-                                        "beyond");
-  }
-  if (!half.untyped.empty()) {
-    logger.Once(Severity::kWarning, "--fp-to-fp16: the type of " +
-                                        Counted(half.untyped.size(), "tensor") +
-                                        " beside nodes that stay in float32 is not known (" +
-                                        QuotePython(half.untyped.front()) +
-                                        "): no cast was made there; --shape-inference may find it");
-  }
+  ReportFloat16(half, logger);
   edit.patches.insert(edit.patches.end(), std::make_move_iterator(half.patches.begin()),
                       std::make_move_iterator(half.patches.end()));
   std::set<const char*> narrowed;
