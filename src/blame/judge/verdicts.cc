@@ -131,17 +131,21 @@ class Court {
   std::string WhyFused(const BlameLayerRecord& layer) const {
     const double fused = layer.fused_error.value_or(0);
     const bool over = fused > SureBound() || (fused > CertainBound() && layer.total_error > 1);
-    const bool by_one =
-        std::any_of(layer.fused.begin(), layer.fused.end(), [&](const std::string& node) {
-          const auto found = own_.find(node);
-          return found != own_.end() && found->second > 1;
-        });
     // Between float types, or with quantisers, the kernels of a group may round less than its
     // nodes.
+    const bool by_one = layer.own_error.value_or(0) > 1 || OthersErr(layer);
     if (!over || by_one || mixed_ || record_.quantises_alone) return {};
     return "fusion or interaction: " + NamesOf(layer.fused) +
            ", which the candidate computes as one, are " + Times(fused) +
            " from the reference's inputs; each of them alone is right";
+  }
+
+  // Is another node that the candidate computes together with this one wrong by itself?
+  bool OthersErr(const BlameLayerRecord& layer) const {
+    return std::any_of(layer.fused.begin(), layer.fused.end(), [&](const std::string& node) {
+      const auto found = own_.find(node);
+      return node != layer.node && found != own_.end() && found->second > 1;
+    });
   }
 
   void Blame(const BlameLayerRecord& layer, const std::string& why) {
@@ -150,8 +154,8 @@ class Court {
     for (const BlameTensorRecord& tensor : layer.outputs) {
       ranked.culprit.outputs.push_back(tensor.name);
     }
-    ranked.error = std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0),
-                             layer.fused_error.value_or(0)});
+    const double fused = OthersErr(layer) ? 0 : layer.fused_error.value_or(0);
+    ranked.error = std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0), fused});
     if (!layer.own_error) ranked.error = layer.total_error;
     ranked_.push_back(std::move(ranked));
   }

@@ -114,6 +114,15 @@ TEST(MarkCulprits, ANodeThatIsWrongAloneAndNotItsGroup) {
   EXPECT_THAT(CulpritsOf(record), ElementsAre("a"));
 }
 
+// The group's error is that of the node in it which is wrong.
+TEST(MarkCulprits, AGroupWithAFaultyNodeRanksNoOther) {
+  BlameRecord record;
+  record.layers = {LayerForTest("a", "x", 40, 80), LayerForTest("b", "a_out", 40, 3.2)};
+  record.layers[1].fused = {"a", "b"};
+  record.layers[1].fused_error = 115;
+  EXPECT_THAT(CulpritsOf(record), ElementsAre("a", "b"));
+}
+
 TEST(MarkCulprits, SaysThatNoSingleLayerMakesTheErrorOfTheOutputs) {
   BlameRecord record;
   record.layers = {LayerForTest("a", "x", 0.9, 0.8), LayerForTest("b", "a_out", 1.2, 0.9),
