@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "check/nudged_weights.h"
 #include "run/comparison/bound_recheck.h"
 #include "run/feeds/nudged_floats.h"
+#include "run/runner/nudged_weights.h"
 
 namespace vernier {
 namespace {

@@ -82,6 +82,51 @@ class SecondHearing(Case):
         self.assertEqual(record["pairs"][0]["outputs"][0]["vacuous"], why)
         self.assertEqual(self.vernier(*words, "--strict").code, 1)
 
+    def save_tokens(self, name, centred, factor=1.0):
+        """Tokens that are normalised: the variance is E[x^2] - E[x]^2, which cancels, or not."""
+        table = 0.85 + 0.01 * np.random.default_rng(5).normal(size=(ROWS, WIDTH))
+        mean = helper.make_node("ReduceMean", ["rows"], ["mean"], "mean", axes=[1])
+        centre = helper.make_node("Sub", ["rows", "mean"], ["centre"], "centre")
+        of = "centre" if centred else "rows"
+        variance = [helper.make_node("Mul", [of, of], ["squares"], "squares"),
+                    helper.make_node("ReduceMean", ["squares"], ["power"], "power", axes=[1])]
+        if not centred:
+            variance += [helper.make_node("Mul", ["mean", "mean"], ["m2"], "mean_square"),
+                         helper.make_node("Sub", ["power", "m2"], ["variance"], "cancels")]
+        nodes = [helper.make_node("Gather", ["table", "ids"], ["rows"], "rows"), mean, centre,
+                 *variance,
+                 helper.make_node("Sqrt", ["power" if centred else "variance"], ["deviation"],
+                                  "deviation"),
+                 helper.make_node("Div", ["centre", "deviation"], ["normal"], "normal"),
+                 helper.make_node("Mul", ["normal", "factor"], ["y"], "factor")]
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info("ids", TensorProto.INT64, [ROWS])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [ROWS, WIDTH])],
+            [numpy_helper.from_array(table.astype(np.float32), "table"),
+             numpy_helper.from_array(np.float32(factor), "factor")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+        return name
+
+    def judge_tokens(self, factor=1.0):
+        """Two models that are equal but for rounding, and the factor."""
+        np.savez(self.path("ids.npz"), ids=np.arange(ROWS, dtype=np.int64))
+        return self.judge("--runner", f"a=onnxrt {self.save_tokens('a.onnx', False)}", "--runner",
+                          f"b=onnxrt {self.save_tokens('b.onnx', True, factor)}",
+                          "--load-inputs", "ids.npz")
+
+    def test_without_float_inputs_the_weights_are_moved(self):
+        ended, bar = self.judge_tokens()
+        self.assertGreater(bar["rms_error"], bar["bar_before"])
+        self.assertEqual(ended.code, 0, ended.out)
+        self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+")
+        self.assertGreater(bar["condition"], 8)
+
+    def test_a_fault_without_float_inputs_is_seen(self):
+        ended, bar = self.judge_tokens(1.03)
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertGreater(bar["times_over"], 1)
+
     def test_randomness_is_no_condition(self):
         nodes = [helper.make_node("RandomNormalLike", ["x"], ["r"], "noise", scale=2e-3),
                  helper.make_node("Add", ["x", "r"], ["y"], "add")]

@@ -55,6 +55,13 @@ def files():
     return numpy.int32([list(text[:1024] + text[-1024:]) for text in texts])
 
 
+def short_file(content):
+    """A file of few bytes, padded as magika pads it: tokens that are almost all equal."""
+    padding = [256] * (1024 - len(content.strip()))
+    text = list(content.strip())
+    return numpy.int32([text + padding + padding + text])
+
+
 class BoundsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -104,6 +111,19 @@ class BoundsTest(unittest.TestCase):
                     ended = self.vernier("blame", network.path, *order, "--load-inputs", fed, "-q")
                     self.assertEqual(ended.returncode, 0, ended.stdout[-2000:] + ended.stderr)
                     self.assertNotIn("First divergence", ended.stdout)
+
+    def test_short_files_pass(self):
+        """Their variances are differences of nearly equal numbers, and no input is a float."""
+        network, = named(BYTES)
+        fed = self.folder / "short.npz"
+        for content in (b"root", b"vm"):
+            numpy.savez(fed, bytes=short_file(content))
+            with self.subTest(content):
+                ended = self.vernier("run", network.path, *BOTH[0], "--load-inputs", fed,
+                                     "--tolerance", "auto")
+                self.assertEqual(ended.returncode, 0, ended.stdout[-2000:])
+                ended = self.vernier("blame", network.path, *BOTH[0], "--load-inputs", fed, "-q")
+                self.assertEqual(ended.returncode, 0, ended.stdout[-2000:] + ended.stderr)
 
     def test_nothing_is_blamed(self):
         for network in named(*BLAMED):

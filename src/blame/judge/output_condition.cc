@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "model/onnx/random_operators.h"
 #include "model/rounding/error_model.h"
 #include "run/feeds/nudged_floats.h"
+#include "run/runner/nudged_weights.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -83,36 +86,70 @@ std::vector<BlameOutputCondition> UnexplainedOutputs(const SearchSubject& subjec
   return outputs;
 }
 
-// How far the outputs move when each input moves by one rounding step.
+// What iteration `i` shows, of which `made` are the moved outputs.
+void RaiseOutputs(const SearchSubject& subject, size_t i, const TensorMap& made, double roundoff,
+                  std::vector<BlameOutputCondition>& outputs) {
+  const std::map<std::string, double> movements = subject.unprobed.outputs.Movements(i, made);
+  for (BlameOutputCondition& output : outputs) {
+    const auto moved = movements.find(output.name);
+    const bool told = moved != movements.end() && std::isfinite(moved->second);
+    if (!told || !output.repeats) continue;
+    output.condition = std::max(output.condition, moved->second / roundoff);
+  }
+}
+
+// How far the outputs move when each float of the inputs moves by one rounding step.
 Status NudgeInputs(const SearchSubject& subject, LiveRunner& session, uint64_t draw,
                    std::vector<BlameOutputCondition>& outputs) {
   const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
     VERNIER_TRY(subject.context.CheckInterrupted());
-    TensorMap nudged = feeds[i];
-    for (NamedTensor& input : nudged) {
-      VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, {draw}));
-    }
-    const double roundoff = CoarsestRoundoff(nudged);
+    const double roundoff = CoarsestRoundoff(feeds[i]);
     if (roundoff == 0) continue;
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap nudged, NudgedFeed(feeds[i], Nudge{draw}));
     VERNIER_ASSIGN_OR_RETURN(const TensorMap made, subject.sides.candidate.Infer(session, nudged));
-    const std::map<std::string, double> movements = subject.unprobed.outputs.Movements(i, made);
-    for (BlameOutputCondition& output : outputs) {
-      const auto moved = movements.find(output.name);
-      const bool told = moved != movements.end() && std::isfinite(moved->second);
-      if (!told || !output.repeats) continue;
-      output.condition = std::max(output.condition, moved->second / roundoff);
-    }
+    RaiseOutputs(subject, i, made, roundoff, outputs);
   }
   return {};
+}
+
+// The same of the weights, for feeds without floats.
+Status NudgeWeights(const SearchSubject& subject, const NudgedWeights& weights, uint64_t draw,
+                    std::vector<BlameOutputCondition>& outputs) {
+  ProbeSide& candidate = subject.sides.candidate;
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           weights.Move(Nudge{draw}));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, candidate.Open(*model));
+  const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
+  for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
+    VERNIER_TRY(subject.context.CheckInterrupted());
+    if (CoarsestRoundoff(feeds[i]) > 0) continue;
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, candidate.Infer(*session, feeds[i]));
+    RaiseOutputs(subject, i, made, weights.roundoff(), outputs);
+  }
+  ProbeSide::Close(session);
+  return {};
+}
+
+// None: no feed wants them, or they cannot be moved.
+std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject) {
+  const ProbeSide& candidate = subject.sides.candidate;
+  const bool wanted = std::ranges::any_of(
+      subject.unprobed.feeds, [](const TensorMap& feed) { return CoarsestRoundoff(feed) == 0; });
+  if (!wanted || candidate.BuildsEngines()) return {};
+  Result<NudgedWeights> weights = NudgedWeights::Of(candidate.plan().model);
+  if (!weights.ok()) return {};
+  return *std::move(weights);
 }
 
 Status MeasureOutputs(const SearchSubject& subject, BlameRecord& record) {
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
                            subject.sides.candidate.OpenPlain());
   VERNIER_TRY(RepeatOutputs(subject, *session, record));
+  const std::optional<NudgedWeights> weights = WeightsToMove(subject);
   for (uint64_t draw = 0; draw < kOutputDraws && !ExplainedByRounding(record); ++draw) {
     VERNIER_TRY(NudgeInputs(subject, *session, draw, record.output_conditions));
+    if (weights) VERNIER_TRY(NudgeWeights(subject, *weights, draw, record.output_conditions));
   }
   ProbeSide::Close(session);
   return {};

@@ -12,8 +12,9 @@ namespace vernier {
 /// After the layers of `record`, of which these are the amplified tensors: where outputs are over
 /// their bounds though no layer makes an error, fills
 /// `record.output_conditions` and `record.condition`: for each of these outputs from the layers, or
-/// from how far the candidate moves it at most when each input moves by one rounding step, in three
-/// draws for up to eight iterations; it ends with the draw that explains all. An output that moves
+/// from how far the candidate moves it at most when each float of the inputs moves by one rounding
+/// step (of an iteration without floats, each of the model's weights), in three draws for up to
+/// eight iterations; it ends with the draw that explains all. An output that moves
 /// on the same inputs, too, has no condition: `record.random_nodes` are then the random nodes.
 /// Errors of running; kCancelled.
 Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& amplified,

@@ -69,6 +69,9 @@ class ProbeSide {
   Result<std::unique_ptr<LiveRunner>> OpenPlain(const OptionList& more = {});
   Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
 
+  /// A model that was made of this runner's.
+  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
+
   /// The same, begun: what they do to other runners, and the caller, they do at once. The worker's
   /// own log waits for Take. `feed` has to last until then.
   Result<SessionAhead> OpenPlainAhead();
@@ -110,7 +113,6 @@ class ProbeSide {
   Result<std::shared_ptr<const ModelSource>> Prepare(const ModelPlan& plan);
   ModelPlan Marked(const std::vector<std::string>& outputs) const;
   Result<std::unique_ptr<LiveRunner>> NewSession();
-  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
   Result<SessionAhead> Ahead(std::shared_ptr<const ModelSource> model, const OptionList& more,
                              const TensorMap* feed);
 

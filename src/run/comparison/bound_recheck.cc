@@ -6,6 +6,7 @@
 #include "compare/error_bound.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/feeds/nudged_floats.h"
+#include "run/runner/nudged_weights.h"
 
 namespace vernier {
 namespace {
@@ -36,6 +37,49 @@ double StepsMoved(const std::string& name, const TensorMap& from, const TensorMa
   const double steps = moved.ok() ? moved->rms / roundoff : 0;
   return std::isfinite(steps) ? steps : 0;
 }
+
+// A TensorRT engine takes minutes to build, and would be built for each draw.
+Result<NudgedWeights> WeightsToMove(const RunnerPlan& runner) {
+  if (runner.backend.starts_with("tensorrt")) return Unimplemented("engines are not built again");
+  return NudgedWeights::Of(runner.model);
+}
+
+// A runner on a feed whose floats are moved, or, where it has none, with its weights moved.
+class MovedInference {
+ public:
+  static Result<MovedInference> Of(LiveRuns& live, size_t stream, const TensorMap& feed,
+                                   int64_t iteration) {
+    MovedInference moved(live, stream, feed, iteration);
+    moved.roundoff_ = CoarsestRoundoff(feed);
+    if (moved.roundoff_ > 0) return moved;
+    VERNIER_ASSIGN_OR_RETURN(NudgedWeights weights, WeightsToMove(live[stream].plan()));
+    moved.roundoff_ = weights.roundoff();
+    moved.weights_.emplace(std::move(weights));
+    return moved;
+  }
+
+  double roundoff() const { return roundoff_; }
+
+  Result<TensorMap> Infer(std::optional<Nudge> nudge) const {
+    if (!weights_ || !nudge) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
+      return live_.InferAside(stream_, moved, iteration_);
+    }
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
+    return live_.InferAsideWith(stream_, *model, feed_, iteration_);
+  }
+
+ private:
+  MovedInference(LiveRuns& live, size_t stream, const TensorMap& feed, int64_t iteration)
+      : live_(live), stream_(stream), feed_(feed), iteration_(iteration) {}
+
+  LiveRuns& live_;
+  size_t stream_;
+  const TensorMap& feed_;
+  int64_t iteration_;
+  double roundoff_ = 0;
+  std::optional<NudgedWeights> weights_;
+};
 
 }  // namespace
 
@@ -104,13 +148,11 @@ Status BoundRecheck::Measure(size_t stream, std::span<const OutputToRecheck> out
   if (live_.plan().noise_floor) {
     VERNIER_ASSIGN_OR_RETURN(of_first, live_.InferAside(stream, feed, bounds_.last_iteration()));
   }
+  VERNIER_ASSIGN_OR_RETURN(const MovedInference moved,
+                           MovedInference::Of(live_, stream, feed, bounds_.last_iteration()));
   const Status status = MeasureConditions(
-      live_.plan().noise_floor ? of_first : made, CoarsestRoundoff(feed),
-      [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
-        VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed, nudge));
-        return live_.InferAside(stream, moved, bounds_.last_iteration());
-      },
-      rechecked);
+      live_.plan().noise_floor ? of_first : made, moved.roundoff(),
+      [&](std::optional<Nudge> nudge) { return moved.Infer(nudge); }, rechecked);
   for (const auto& [name, output] : rechecked) known_[{stream, name}] = output;
   return status;
 }

@@ -1,6 +1,6 @@
 // Whether an output that is over its error bound belongs to a model that amplifies rounding: the
 // runner infers once more with every float input moved by one rounding step, which no faultless
-// runtime can be told from.
+// runtime can be told from; where no input is a float, with the model's weights moved so.
 #pragma once
 
 #include <cstdint>
@@ -68,9 +68,9 @@ class BoundRecheck {
   }
 
   /// Of these outputs of a stream, which `made` holds, the condition, over that of `since`: see
-  /// MeasureConditions. 1 where it
-  /// cannot be measured: a saved stream, no float input, an inference that fails. What was measured
-  /// once is not measured again.
+  /// MeasureConditions. 1 where it cannot be measured: a saved stream, neither a float input nor
+  /// weights that can be moved, an inference that fails. What was measured once is not measured
+  /// again.
   std::vector<RecheckedOutput> Recheck(size_t stream, std::span<const OutputToRecheck> outputs,
                                        const TensorMap& made);
 

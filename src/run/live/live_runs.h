@@ -135,6 +135,11 @@ class LiveRuns {
   /// the runner out of the run, as a process that has died serves nobody.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
 
+  /// The same with another model in place of the runner's own, opened for this inference. Whatever
+  /// comes of it, the runner stays.
+  Result<TensorMap> InferAsideWith(size_t index, const ModelSource& model, const TensorMap& feed,
+                                   int64_t iteration);
+
   /// Does the runner, within sequences of steps, keep a state that no feed and no result holds?
   bool StateIsInside(size_t index) const;
 

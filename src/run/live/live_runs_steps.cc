@@ -173,4 +173,24 @@ Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int6
   return std::move(made->outputs);
 }
 
+Result<TensorMap> LiveRuns::InferAsideWith(size_t index, const ModelSource& model,
+                                           const TensorMap& feed, int64_t iteration) {
+  // Sessions of a worker are told apart by number; runners have their places in the plan.
+  constexpr uint64_t kSession = 2'000'000;
+  if (lanes_) lanes_->Wait();
+  const LiveRunner& runner = runners_[index];
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, places_[index]));
+  LiveRunner other(runner.plan());
+  other.Attach(std::move(worker), kSession);
+  const Status opened = other.Open(model, ResetOptions(runner.plan()), plan_.inputs.found_dims);
+  Result<IterationResult> made =
+      opened.ok() ? other.InferAgain(block, iteration) : Result<IterationResult>(opened);
+  (void)other.Close();
+  if (!made.ok()) return made.status();
+  return std::move(made->outputs);
+}
+
 }  // namespace vernier

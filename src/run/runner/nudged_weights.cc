@@ -1,4 +1,4 @@
-#include "check/nudged_weights.h"
+#include "run/runner/nudged_weights.h"
 
 #include <algorithm>
 #include <span>
