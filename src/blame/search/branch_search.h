@@ -2,34 +2,13 @@
 // of a Loop or a Scan.
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "blame/graph/blame_graph.h"
-#include "blame/probe/reference_probe.h"
-#include "blame/probe/search_subject.h"
-#include "blame/search/blame_plan.h"
+#include "blame/search/body_search.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {
-
-/// Investigates two models; ExecuteBlame.
-using Investigate = std::function<BlameRecord(const BlamePlan& plan)>;
-
-/// One inference of a runner that is opened for it, with these tensors as its only outputs; none:
-/// with those of the model.
-using InferOnce = std::function<Result<TensorMap>(
-    const RunnerPlan& runner, const std::vector<std::string>& outputs, const TensorMap& feed)>;
-
-/// What a search within bodies works with. All of it outlives the search.
-struct BodySearchInput {
-  const SearchSubject& subject;
-  const BlameGraph& reference;  ///< of the reference's own model
-  const ReferenceSource& source;
-  Investigate investigate;
-  InferOnce infer;
-};
 
 /// If, Loop and Scan.
 bool HasBody(std::string_view op);
@@ -45,6 +24,11 @@ void SearchBranches(const BodySearchInput& input, BlameRecord& record);
 /// else was found of them, for a sentence: "; in the body of 'loop' ..."; empty: no body was
 /// searched, or one holds a culprit.
 std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& record);
+
+/// Where nothing is to blame and no run failed before: the bodies that the first few If nodes ran
+/// are searched, as a later node of a body may hide what an earlier one makes. Culprits as above;
+/// the record's notes name the nodes whose bodies were not searched.
+void SearchBodiesThatAgree(const BodySearchInput& input, BlameRecord& record);
 
 /// Against a reference without a graph, which `against` calls by name ("saved outputs"): the `why`
 /// of culprits with bodies says so. Returns it for a sentence as above, where a layer has a body.

@@ -38,8 +38,9 @@ std::string SearchBodies(const SearchSubject& subject, const ReferenceSource& so
   };
   const BodySearchInput input{subject, *reference, source, investigate, infer};
   SearchBranches(input, record);
-  return IsUnexplained(subject.plan, record) ? SearchBodiesWithinBounds(input, record)
-                                             : std::string();
+  if (IsUnexplained(subject.plan, record)) return SearchBodiesWithinBounds(input, record);
+  if (record.culprits.empty() && record.error.empty()) SearchBodiesThatAgree(input, record);
+  return {};
 }
 
 // What the layers do not show of the outputs. Silence must not read as a pass.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/search/branch_search.h"
+#include "blame/search/body_search.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
