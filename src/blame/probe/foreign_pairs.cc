@@ -320,7 +320,7 @@ class ForeignPairing {
       best = j;
       most = *std::move(share);
     }
-    if (!best || kUnequalMargin * (1 - most.equal) > 1 - next) return false;
+    if (!best || kUnequalMargin * (1 - most.equal) >= 1 - next) return false;
     Pair(i, *best, ForeignMatch::kMostValues, most.axes);
     return true;
   }

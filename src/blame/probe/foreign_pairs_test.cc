@@ -131,6 +131,14 @@ TEST_F(PairForeignTensorsTest, AFaultInAFewChannelsIsFoundByTheOthers) {
   EXPECT_THAT(Told(Pairs(Chain())), testing::StartsWith("a=first:0 value, b=second:0 most values"));
 }
 
+TEST_F(PairForeignTensorsTest, WhatAllValuesOfTwoAreEqualToIsNotDecidedByThem) {
+  SpoilFromB("b", Scaled(Wave(0.7), 1.000002F, 1.000002F));
+  reference_[1].name = "model/b:0";
+  reference_.insert(reference_.begin() + 1,
+                    {"sum:0", FloatTensor({24}, Scaled(Wave(0.7), 1.000001F, 1.000001F))});
+  EXPECT_THAT(Told(Pairs(Chain())), testing::StartsWith("a=first:0 value, b=model/b:0 name"));
+}
+
 TEST_F(PairForeignTensorsTest, BehindAFaultNamesPair) {
   for (size_t i = 1; i < 4; ++i) {
     candidate_[i].tensor = FloatTensor({1, 24}, Wave(2.3 + static_cast<double>(i)));
