@@ -77,7 +77,7 @@ class ShardFeeds(ShardCase):
         script = ("--data-loader-script", "one.py", "--python", sys.executable)
         part = ("--shard", "2/2")  # begins with feed 5
         for more in (("--batch-feeds", "4"), ("--batch-feeds", "4", "--workers-per-runner", "2"),
-                     part, (*part, "--batch-feeds", "4"), (*part, "--shard-by", "stride"),
+                     part, ("--shard", "1/2", "--batch-feeds", "4"), (*part, "--shard-by", "stride"),
                      ("--sequential-runners",)):
             for feeds, said in ((script, "iteration 5: input 'x': expected float32"),
                                 (("--load-inputs", "in/*.npz"),
@@ -108,7 +108,7 @@ import numpy as np
 class Loader:
     def __init__(self, length): self.length = length
     def __len__(self): return self.length
-    def __iter__(self): return ({"x": np.full(4, i, np.float32)} for i in range(5))
+    def __iter__(self): return ({"x": np.arange(4, dtype=np.float32) + i} for i in range(5))
 def short(): return Loader(12)
 def right(): return Loader(5)
 ''', encoding="utf-8")

@@ -95,7 +95,7 @@ class ShardParts(PartsCase):
         self.variables = {"HOW": "move"}
         self.save_model("m.onnx")
         self.save_model("other.onnx", op="Tanh")
-        said = "model 'm.onnx' was replaced or written to while this run went on"
+        said = "m.onnx' was replaced or written to while this run went on"
         for there in (True, False):
             ended = self.vernier(*words)
             self.assertIn(ended.code, (0, 1), ended.out + ended.err)
