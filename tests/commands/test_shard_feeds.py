@@ -77,8 +77,8 @@ class ShardFeeds(ShardCase):
         script = ("--data-loader-script", "one.py", "--python", sys.executable)
         part = ("--shard", "2/2")  # begins with feed 5
         for more in (("--batch-feeds", "4"), ("--batch-feeds", "4", "--workers-per-runner", "2"),
-                     part, ("--shard", "1/2", "--batch-feeds", "4"), (*part, "--shard-by", "stride"),
-                     ("--sequential-runners",)):
+                     part, (*part, "--shard-by", "stride"), ("--sequential-runners",),
+                     ("--shard", "1/2", "--batch-feeds", "4")):
             for feeds, said in ((script, "iteration 5: input 'x': expected float32"),
                                 (("--load-inputs", "in/*.npz"),
                                  "iteration 5 ('in/05.npz'): input 'x': expected float32")):
