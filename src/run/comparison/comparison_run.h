@@ -232,6 +232,7 @@ class ComparisonRun {
   bool KeepsFlips() const;
   Status KeepFlips(int64_t iteration, const IterationOutputs& outputs);
   Status SaveFlipFiles(RunRecord& run) const;
+  std::vector<int64_t> FlipsInOrder(const RunRecord& run) const;
   bool JudgesElements() const { return judge_ != JudgeRule::kDecisions; }
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
                                            const IterationOutputs& outputs);
