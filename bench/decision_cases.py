@@ -21,12 +21,12 @@ AGAINST_NUMPY = (("top5", "8192,1000", "make"), ("boxes:yolov8", "16,84,8400", "
                  ("ctc", "64,500,32", "make"), ("ctc", "32,128,4096", "make"))
 
 
-def _compile(setting):
-    program = setting.folder / "decision_speed"
-    archives = [setting.build_dir / "src" / name / f"libvernier_{name}.a"
-                for name in ("decide", "kernels", "io", "util", "core")]
+def _compile(setting, name):
+    program = setting.folder / name
+    archives = [setting.build_dir / "src" / folder / f"libvernier_{folder}.a"
+                for folder in ("decide", "kernels", "io", "util", "core")]
     subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O3", f"-I{ROOT / 'include'}",
-                    f"-I{ROOT / 'src'}", str(ROOT / "bench" / "decision_speed.cc"),
+                    f"-I{ROOT / 'src'}", str(ROOT / "bench" / f"{name}.cc"),
                     *map(str, archives), "-lhwy", "-lz", "-lpthread", "-o", str(program)],
                    check=True)
     return program
@@ -54,7 +54,7 @@ def _measure(setting, program, case, with_numpy):
 def decisions(setting):
     title = "19. Decisions"
     try:
-        program = _compile(setting)
+        program = _compile(setting, "decision_speed")
     except (OSError, subprocess.CalledProcessError) as error:
         return Section(title, f"Not measured: {error}", [])
     rows = []
@@ -80,6 +80,38 @@ def decisions(setting):
                    "both outputs from memory, or a plain program of NumPy "
                    "(`bench/decision_numpy.py`) that finds the same flips.",
                    rows, against="Reading, or NumPy", compared="Speed")
+
+
+def _against_pycocotools(what, theirs, ours):
+    ratio = theirs / ours
+    return Row(what, f"{theirs:.2f} s", f"{ours:.3f} s", f"{ratio:.1f}×", f"≥ {NUMPY_GOAL}×",
+               verdict(ratio >= NUMPY_GOAL))
+
+
+def detections(setting):
+    """Both make figures of the same boxes, which have to be equal."""
+    title = "22. Mean average precision"
+    try:
+        program = _compile(setting, "precision_speed")
+    except (OSError, subprocess.CalledProcessError) as error:
+        return Section(title, f"Not measured: {error}", [])
+    count = 500 if setting.quick else 5000
+    paths = [setting.folder / f"boxes-{name}.bin" for name in ("labels", "first", "second")]
+    theirs = _numbers(setting, setting.peer_python, ROOT / "bench/precision_pycoco.py", count,
+                      *paths)
+    ours = _numbers(setting, program, *paths)
+    for path in paths:
+        path.unlink()
+    if abs(theirs["ap"] - ours["ap"]) > 1e-9:
+        raise measure.CommandFailed(f"mAP of {ours['ap']}, and pycocotools finds {theirs['ap']}")
+    rows = [_against_pycocotools(f"mAP of {count:,} images", theirs["seconds"], ours["precision"]),
+            _against_pycocotools(f"mAP of both sides, and {ours['draws']:,.0f} draws of the "
+                                 "bootstrap", 2 * theirs["seconds"], ours["bootstrap"])]
+    return Section(title,
+                   "`bench/precision_speed.cc` against `loadRes`, `evaluate`, `accumulate` and "
+                   "`summarize` of pycocotools, which has no bootstrap: seven objects and 40 "
+                   "detections an image, 80 categories. Draws are made on all processors.",
+                   rows, against="pycocotools", compared="Speed")
 
 
 def _some_rows(setting):
@@ -153,4 +185,4 @@ def million_rows(setting):
                    "goals are for a million rows.", rows, against="–", compared="")
 
 
-CASES = {"decisions": decisions, "rows": million_rows}
+CASES = {"decisions": decisions, "rows": million_rows, "detections": detections}

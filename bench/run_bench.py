@@ -27,7 +27,7 @@ _MADE = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES, **tool_ca
 # By the number of their section.
 ORDER = ("start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
          "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths",
-         "replicas", "decisions", "rows", "batches")
+         "replicas", "decisions", "rows", "batches", "detections")
 CASES = {name: _MADE[name] for name in ORDER}
 
 

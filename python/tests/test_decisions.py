@@ -1,5 +1,6 @@
 """What outputs decide, by functions of the program."""
 
+import collections
 import os
 import sys
 
@@ -122,6 +123,7 @@ def test_what_only_runs_do_is_refused_by_comparisons(words):
 
 @pytest.mark.parametrize("labels", [
     np.array([0, 1, 2]), np.ma.array([0, 1, 2]), [0, 1, 2], {"y": (0, 1, 2)}, [[0], [1], [2]],
+    range(3), {"y": range(3)}, collections.UserList([0, 1, 2]),
     [np.array([0, 1]), np.array([2])]])
 def test_labels_are_arrays_or_lists(labels):
     left, right = LEFT, RIGHT

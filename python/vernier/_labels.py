@@ -1,5 +1,6 @@
 """labels= as arrays and lists: the libraries read them from files."""
 
+import collections.abc
 import contextlib
 import json
 import os
@@ -12,9 +13,10 @@ from ._polygraphy.arguments import kind_of
 @contextlib.contextmanager
 def as_files(options):
     """The options with files in the place of labels that are none, for as long as they are read."""
-    value = options.get("labels")
+    value = _listed(options.get("labels"))
     _check_texts(value)
-    named = list(value.items()) if isinstance(value, dict) else [("", value)]
+    named = ([(name, _listed(entry)) for name, entry in value.items()]
+             if isinstance(value, dict) else [("", value)])
     if not any(_is_data(entry) for _, entry in named):
         yield options
         return
@@ -26,6 +28,13 @@ def as_files(options):
                 entry = _save(entry, os.path.join(folder, str(place), "labels"))
             files.append((str(name) if name else "", entry))
         yield {**options, "labels": dict(files)}
+
+
+def _listed(value):
+    """A range or another sequence, as a list."""
+    is_other = isinstance(value, collections.abc.Sequence) and not isinstance(
+        value, (str, bytes, list, tuple))
+    return list(value) if is_other else value
 
 
 def _check_texts(value):

@@ -225,7 +225,6 @@ class ChangedBoxes {
       : a_(a),
         b_(b),
         match_(match),
-        rule_(input.near_tie),
         suppression_(a, b, match, input.plan.iou, input.near_tie),
         least_score_(input.plan.score) {}
 
@@ -255,15 +254,12 @@ class ChangedBoxes {
     // Where a class changes, a score overtakes another one.
     const auto kind = counts.class_changed > 0 ? NoisyValues::kTwo : NoisyValues::kOne;
     const double margin = (first ? a_ : b_).boxes[box].margin;
-    const double limit = std::max(NoiseLimit(suppression_.score_noise(), kind, changed),
-                                  rule_.Spacing(least_score_));
-    return {margin, first ? kNoMargin : margin, limit};
+    return {margin, first ? kNoMargin : margin, suppression_.ScoreLimit(kind, least_score_)};
   }
 
   const Detections& a_;
   const Detections& b_;
   const BoxMatch& match_;
-  const NearTieRule& rule_;
   SuppressionBorders suppression_;
   double least_score_;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "decide/decided_for_test.h"
+#include "decide/value_grid.h"
 
 namespace vernier {
 namespace {
@@ -75,6 +76,67 @@ TEST(DecideTies, AStepOfAGridIsANearTie) {
   EXPECT_EQ(Decided("top1", OnGrid(20, false), OnGrid(20, true))[7].flip, Flip::kClear);
 }
 
+// A row of ten in steps of 1/255, or of `scale`.
+Tensor FewOnGrid(const std::vector<int>& levels, double scale = 1.0 / 255) {
+  std::vector<float> values;
+  for (const int level : levels) values.push_back(static_cast<float>(level * scale));
+  return FloatTensor({1, static_cast<int64_t>(levels.size())}, values);
+}
+
+// Few values show a grid that both sides share: numbers without one have no common step.
+TEST(DecideTies, AStepOfAGridIsANearTieInFewValues) {
+  const std::vector<int> right = {121, 120, 8, 3, 1, 1, 1, 0, 0, 0};
+  const auto flip = [&](const Tensor& candidate) {
+    return Decided("top1", FewOnGrid(right), candidate)[0].flip;
+  };
+  EXPECT_EQ(flip(FewOnGrid({120, 121, 8, 3, 1, 1, 1, 0, 0, 0})), Flip::kNearTie);
+  EXPECT_EQ(Decided("top1", FewOnGrid({122, 120, 8, 3, 1, 1, 1, 0, 0, 0}),
+                    FewOnGrid({121, 122, 8, 3, 1, 1, 1, 0, 0, 0}))[0]
+                .flip,
+            Flip::kNearTie);
+  EXPECT_EQ(Decided("top1", FewOnGrid({123, 120, 8, 3, 1, 1, 1, 0, 0, 0}),
+                    FewOnGrid({121, 122, 8, 3, 1, 1, 1, 0, 0, 0}))[0]
+                .flip,
+            Flip::kClear)
+      << "three steps";
+  EXPECT_EQ(flip(FewOnGrid({120, 121, 8, 3, 1, 1, 1, 0, 0, 0}, 1.0 / 254.7)), Flip::kClear)
+      << "another scale";
+  // Votes of 20 are no grid of 8 bits.
+  EXPECT_EQ(Decided("top1", FewOnGrid({9, 8, 2, 1, 0, 0, 0, 0, 0, 0}, 0.05),
+                    FewOnGrid({8, 9, 2, 1, 0, 0, 0, 0, 0, 0}, 0.05))[0]
+                .flip,
+            Flip::kClear);
+}
+
+TEST(DecideTies, FewValuesHaveACommonStep) {
+  EXPECT_NEAR(CommonStep({0.1F, 12.8F, 6.3F, 0, -0.7F}), 0.1, 1e-8);
+  EXPECT_EQ(CommonStep({0.1F, 12.8F, 6.35F, 0, -0.7F}), 0) << "of 0.05, more than 257 steps";
+  EXPECT_EQ(CommonStep({3, 6, 90}), 0) << "too few";
+  EXPECT_EQ(CommonStep({1, 2, 3, 4, 5}), 0) << "too few steps";
+  EXPECT_EQ(CommonStep({1, 2, 3, 4, 5}, {3, 9}), 1);
+  EXPECT_EQ(CommonStep({0.1234567F, 0.7654321F, 0.3141592F, 0.5F, 0.9F}), 0);
+  EXPECT_EQ(CommonStep({kNan, INFINITY, 1, 2, 3, 64}), 1);
+  EXPECT_EQ(CommonStep({}), 0);
+}
+
+// Thirty boxes on steps of two pixels and 1/255, of which the score of the first passes 0.25.
+TEST(DecideTies, AStepOfTheGridOfScoresIsANearTie) {
+  const auto boxes = [](int first) {
+    std::vector<float> values;
+    for (int i = 0; i < 30; ++i) {
+      const int score = i == 0 ? first : 70 + 6 * i;
+      for (const int number : {100 + 20 * i, 300, 16, 22}) {
+        values.push_back(static_cast<float>(number));
+      }
+      values.push_back(static_cast<float>(score / 255.0));
+      values.push_back(0);
+    }
+    return FloatTensor({1, 30, 6}, values);
+  };
+  EXPECT_EQ(Decided("boxes:cxcywh,score,class", boxes(64), boxes(63))[0].flip, Flip::kNearTie);
+  EXPECT_EQ(Decided("boxes:cxcywh,score,class", boxes(70), boxes(63))[0].flip, Flip::kClear);
+}
+
 // Eight positions of sigmoids: two classes that are sure, and forty next to 0; every logit is off
 // by `noise` on the other side, and the classes of the first position change places.
 Tensor Sigmoids(double noise, bool flips) {
@@ -96,6 +158,29 @@ TEST(DecideTies, TheLogitsOfSigmoidsExplainFlips) {
   const auto near = Decided("argmax=-1", Sigmoids(0.1, false), Sigmoids(0.1, true));
   EXPECT_EQ(near[0].flip, Flip::kClear);
   EXPECT_TRUE(near[0].over_bound);
+}
+
+// A row whose second and third class change places, beside one that is sure and many next to 0.
+TEST(DecideTies, TheLogitsOfSigmoidsExplainSets) {
+  const auto row = [](double noise, bool flips, double apart) {
+    std::vector<float> values;
+    const auto add = [&](double logit) {
+      values.push_back(static_cast<float>(1 / (1 + std::exp(-logit))));
+    };
+    add(3);
+    add(flips ? -apart : apart);
+    add(0);
+    for (int i = 0; i < 40; ++i) add(-6.5 + (flips ? (i % 2 == 0 ? noise : -noise) : 0));
+    return FloatTensor({1, 43}, values);
+  };
+  const auto decided = [&](const char* kind, double apart) {
+    return Decided(kind, row(0.1, false, apart), row(0.1, true, apart))[0];
+  };
+  for (const char* kind : {"top2", "rank=3"}) {
+    EXPECT_EQ(decided(kind, 0.1).flip, Flip::kClear) << kind;
+    EXPECT_TRUE(decided(kind, 0.1).over_bound) << kind;
+    EXPECT_FALSE(decided(kind, 3).over_bound) << kind;
+  }
 }
 
 TEST(DecideTies, SomeOutputsHaveNoValueBelowZero) {

@@ -4,14 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <iterator>
-#include <limits>
 #include <numbers>
-#include <set>
 #include <span>
 #include <utility>
 
 #include "decide/class_rows.h"
+#include "decide/value_grid.h"
 
 namespace vernier {
 namespace {
@@ -46,6 +44,8 @@ double DeviationsFor(int64_t changed) {
   return high;
 }
 
+constexpr double kRoomOfSteps = 1 + 0x1p-16;  // grids are sums of rounded numbers
+
 bool IsBfloat(float value) { return (std::bit_cast<uint32_t>(value) & 0xFFFFU) == 0; }
 
 // Subnormal values are multiples of the least.
@@ -68,59 +68,38 @@ double StepOfFloats(std::span<const std::byte> bytes) {
   return bfloat ? StepOf(DType::kBFloat16) : half ? StepOf(DType::kFloat16) : 0;
 }
 
-// 0: the values are on no grid.
-double StepOfGrid(const Tensor& output) {
-  constexpr int64_t kLeastValues = 1024;
-  constexpr size_t kMostLevels = 257;
-  constexpr double kLeastSteps = 64, kMostSteps = 256, kOffGrid = 0.01;
-  if (output.element_count() < kLeastValues) return 0;
-  std::set<double> levels;
-  const bool few = WithFloats(output, output, [&](auto zero) {
-    using T = decltype(zero);
-    PartReader<T> reader(output, 1);
-    for (int64_t i = 0; i < output.element_count() && levels.size() <= kMostLevels; ++i) {
-      const auto value = static_cast<double>(*reader.Part(i));
-      if (std::isfinite(value)) levels.insert(value);
-    }
-    return levels.size() <= kMostLevels;
-  });
-  if (!few || levels.size() < 2) return 0;
-  double step = std::numeric_limits<double>::infinity();
-  for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
-    step = std::min(step, *level - *std::prev(level));
-  }
-  const double least = *levels.begin();
-  const auto is_on = [&](double level) {
-    const double steps = (level - least) / step;
-    return std::fabs(steps - std::round(steps)) <= kOffGrid;
-  };
-  const double width = (*levels.rbegin() - least) / step;
-  const bool wide = width > kLeastSteps - 1 && width < kMostSteps + 1;
-  return wide && std::ranges::all_of(levels, is_on) ? step : 0;
+bool IsInteger(DType dtype) {
+  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
 }
-
-bool IsByte(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUint8; }
 
 }  // namespace
 
 ValueSteps StepsOf(const Tensor& output) {
   ValueSteps steps;
   steps.relative = StepOfValues(output);
-  if (IsByte(output.dtype())) steps.absolute = 1;
+  if (IsInteger(output.dtype())) steps.absolute = 1;
   if (Kind(output.dtype()) != DTypeKind::kFloat) return steps;
   steps.absolute = StepOfGrid(output);
   if (steps.relative == 0) steps.relative = output.dtype() == DType::kFloat64 ? 0x1p-52 : 0x1p-23;
   return steps;
 }
 
+std::array<ValueSteps, 2> StepsOfSides(const Tensor& a, const Tensor& b) {
+  std::array<ValueSteps, 2> steps = {StepsOf(a), StepsOf(b)};
+  if (steps[0].absolute > 0 || steps[1].absolute > 0) return steps;
+  steps[0].absolute = steps[1].absolute = CommonStepOf(a, b);
+  return steps;
+}
+
+double TwoSteps(double step) { return 2 * step * kRoomOfSteps * kRoomOfSteps; }
+
 void NearTieRule::RaiseToSteps(double largest, DecisionSample& sample) const {
   const double margin = sample.first_margin;
   if (!(margin >= sample.near_tie)) return;
   if (largest == 0) return;  // of boxes, whose numbers are of several kinds
-  if (!steps_) steps_ = {StepsOf(*sides_[0]), StepsOf(*sides_[1])};
+  if (!steps_) steps_ = StepsOfSides(*sides_[0], *sides_[1]);
   const double steps = (*steps_)[0].At(largest) + (*steps_)[1].At(largest);
-  constexpr double kRoom = 1 + 0x1p-16;  // grids are sums of rounded numbers
-  if (margin <= steps * kRoom) sample.near_tie = steps * kRoom * kRoom;
+  if (margin <= steps * kRoomOfSteps) sample.near_tie = TwoSteps(steps / 2);
 }
 
 double StepOfValues(const Tensor& output) {

@@ -124,14 +124,18 @@ double StepOfValues(const Tensor& output);
 /// How far apart the neighbouring numbers are that an output holds.
 struct ValueSteps {
   double relative = 0;  ///< StepOfValues(), of long types as well: next to 1
-  double absolute = 0;  ///< of 8-bit integers, and of floats that have been such
+  double absolute = 0;  ///< of integers, and of floats that have been such (value_grid.h)
 
   double At(double magnitude) const { return std::max(absolute, SpacingAt(magnitude, relative)); }
 };
 
-/// `absolute` of floats: the step of a grid on which all of a thousand values or more lie, from 64
-/// to 256 steps wide. Fewer are no numbers that were rounded, but may be votes.
 ValueSteps StepsOf(const Tensor& output);
+
+/// Of both sides. Outputs of few values have the grid that those of both share.
+std::array<ValueSteps, 2> StepsOfSides(const Tensor& a, const Tensor& b);
+
+/// The limit below which a margin of two steps or less is, one of each side.
+double TwoSteps(double step);
 
 class NearTieRule {
  public:
@@ -145,6 +149,9 @@ class NearTieRule {
     if (given_) return *given_;
     return allowed_ && allowed_->rtol == 0 ? 2 * allowed_->atol : 0;
   }
+
+  /// Whether nothing but the values themselves gives the limits.
+  bool observes() const { return !given_ && !allowed_; }
 
   /// By how much rounding may move a value of this magnitude; 0 where something else is the limit.
   double Spacing(double magnitude) const { return SpacingAt(magnitude, step_); }

@@ -74,6 +74,38 @@ TEST(BootstrapPrecision, ADrawIsTheDataSetOfItsImages) {
   }
 }
 
+// Of more draws than are made at once, whatever the threads.
+TEST(BootstrapPrecision, ManyDrawsAreThoseOfNumpyOneByOne) {
+  constexpr size_t kCount = 9, kDraws = 43;
+  const std::vector<MadeImage> images = MadeImages(7, kCount);
+  DetectionScorer first, second;
+  for (size_t i = 0; i < kCount; ++i) {
+    ASSERT_TRUE(first.AddImage(static_cast<int64_t>(i), images[i].first, images[i].labels).ok());
+    ASSERT_TRUE(second.AddImage(static_cast<int64_t>(i), images[i].second, images[i].labels).ok());
+  }
+  Pcg64 random(11);
+  std::vector<double> a, b, drop;
+  for (size_t draw = 0; draw < kDraws; ++draw) {
+    DetectionScorer drawn_first, drawn_second;
+    for (size_t i = 0; i < kCount; ++i) {
+      const MadeImage& image = images[random.Below(kCount)];
+      ASSERT_TRUE(drawn_first.AddImage(static_cast<int64_t>(i), image.first, image.labels).ok());
+      ASSERT_TRUE(drawn_second.AddImage(static_cast<int64_t>(i), image.second, image.labels).ok());
+    }
+    a.push_back(drawn_first.Figures().ap);
+    b.push_back(drawn_second.Figures().ap);
+    drop.push_back(a.back() - b.back());
+  }
+  const PrecisionIntervals got = BootstrapPrecision(first, second, 11, kDraws);
+  ASSERT_EQ(got.draws, static_cast<int64_t>(kDraws));
+  EXPECT_NEAR(got.first_low, MiddleOfDraws(a).first, kAsClose);
+  EXPECT_NEAR(got.first_high, MiddleOfDraws(a).second, kAsClose);
+  EXPECT_NEAR(got.second_low, MiddleOfDraws(b).first, kAsClose);
+  EXPECT_NEAR(got.second_high, MiddleOfDraws(b).second, kAsClose);
+  EXPECT_NEAR(got.drop_low, MiddleOfDraws(drop).first, kAsClose);
+  EXPECT_NEAR(got.drop_high, MiddleOfDraws(drop).second, kAsClose);
+}
+
 TEST(BootstrapPrecision, TheIntervalHoldsTheFigureAndNarrows) {
   double width = 2;
   for (const size_t count : {size_t{10}, size_t{160}}) {

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
+
+#include "decide/value_grid.h"
 
 namespace vernier {
 
@@ -86,8 +89,7 @@ std::optional<BoxBorder> SuppressionBorders::Against(bool first, size_t box,
   if (x.score < y.score) return Find(!first, surer, depth + 1);  // something else suppressed it
   BoxBorder border{x.score - y.score, their.score - hidden.score, 0};
   if (!first) std::swap(border.first_margin, border.second_margin);
-  const double by_noise = NoiseLimit(score_noise_, NoisyValues::kTwo, changed_);
-  border.limit = std::max(by_noise, rule_.Spacing(x.score));
+  border.limit = ScoreLimit(NoisyValues::kTwo, x.score);
   return border;
 }
 
@@ -98,9 +100,27 @@ BoxBorder SuppressionBorders::ByOverlap(bool first, double own, double other, co
   return border;
 }
 
+SuppressionBorders::BoxSteps SuppressionBorders::StepsOfBoxes(const Detections& a,
+                                                              const Detections& b) {
+  constexpr GridWidth kPixels = {63, 4096};  // corners of bytes are sums of centres and halves
+  std::vector<double> scores, corners;
+  for (const auto* boxes : {&a.boxes, &a.suppressed, &b.boxes, &b.suppressed}) {
+    for (const Detection& box : *boxes) {
+      scores.push_back(box.score);
+      corners.insert(corners.end(), {box.x1, box.y1, box.x2, box.y2});
+    }
+  }
+  return {CommonStep(scores), CommonStep(corners, kPixels)};
+}
+
+double SuppressionBorders::ScoreLimit(NoisyValues values, double score) const {
+  const double by_noise = NoiseLimit(score_noise_, values, changed_);
+  return std::max({by_noise, rule_.Spacing(score), TwoSteps(steps_.score)});
+}
+
 // What the noise of single numbers makes of an IoU, to first order; at the least that of rounding
-// to the short type whose numbers they are. Corners that move further than a hundredth of their box
-// are wrong ones, and excuse no more than that.
+// to the short type whose numbers they are, or to a step of their grid on each side. Corners that
+// move further than a hundredth of their box are wrong ones, and excuse no more than that.
 double SuppressionBorders::OverlapNoise(const Detection& x, const Detection& y) const {
   using Corner = double Detection::*;
   constexpr std::array<Corner, 4> kCorners = {&Detection::x1, &Detection::y1, &Detection::x2,
@@ -113,7 +133,7 @@ double SuppressionBorders::OverlapNoise(const Detection& x, const Detection& y) 
     Raise(largest, y.*corner);
   }
   const double noise = std::min(corner_noise_, kMostOfBox * side);
-  const double moved = std::max(noise, rule_.Spacing(largest) / 2);
+  const double moved = std::max({noise, rule_.Spacing(largest) / 2, steps_.corner});
   const double overlap = Overlap(x, y);
   double squares = 0;
   for (const Corner corner : kCorners) {

@@ -35,10 +35,12 @@ class SuppressionBorders {
         iou_(iou),
         rule_(rule),
         score_noise_(match.scores.scale()),
-        corner_noise_(match.corners.scale()) {}
+        corner_noise_(match.corners.scale()),
+        steps_(StepsOfBoxes(a, b)) {}
 
-  /// That of one score, by the boxes that matched.
-  double score_noise() const { return score_noise_; }
+  /// Of a score that one border or another score decided: by the noise of the boxes that matched,
+  /// and at the least what rounding to the steps of scores leaves. `score`: the larger one.
+  double ScoreLimit(NoisyValues values, double score) const;
 
   /// Of a box of the first or second side that has no counterpart of its class among those that the
   /// other side keeps, one of `changed` that differ. nullopt: the other side did not suppress it.
@@ -56,6 +58,12 @@ class SuppressionBorders {
   std::optional<Place> Counterpart(const Detection& box, const Detections& in) const;
   BoxBorder ByOverlap(bool first, double own, double other, const Detection& x,
                       const Detection& y) const;
+  // Those of a grid on which all scores or all corners of the sample lie; 0: there is none.
+  struct BoxSteps {
+    double score = 0;
+    double corner = 0;
+  };
+  static BoxSteps StepsOfBoxes(const Detections& a, const Detections& b);
   double OverlapNoise(const Detection& x, const Detection& y) const;
 
   const Detections& a_;
@@ -65,6 +73,7 @@ class SuppressionBorders {
   const NearTieRule& rule_;
   double score_noise_;
   double corner_noise_;
+  BoxSteps steps_;
   int64_t changed_ = 1;
   int64_t budget_ = 4096;  // of looks at all boxes of a side
 };

@@ -107,12 +107,32 @@ bool TieLimits::MostFlip() const {
   return counted_ > 0 && WilsonInterval(flips_, counted_).first > 0.5;
 }
 
-double TieLimits::LimitByMoves() const {
+double TieLimits::LimitByNoise() const {
   if (agreeing_ == 0 || MostFlip()) return 0;
   size_t median = 0;
   for (int64_t below = moves_[0]; 2 * below < agreeing_; below += moves_[median]) ++median;
   if (median == 0) return 0;
   return 2 * DeviationOf(EndOfBin(median), static_cast<size_t>(agreeing_));
+}
+
+// A bin is an eighth of an octave, and what is rounded may lie in the next one. Differences of
+// floats that should be 0 are no steps: they are smaller by far.
+double TieLimits::LimitByGrid() const {
+  constexpr size_t kOctave = 8, kRounding = 10 * kOctave;
+  constexpr int64_t kFewMoves = 8;
+  size_t top = BinOfValue(std::numeric_limits<double>::max());
+  while (top > 0 && moves_[top] == 0) --top;
+  int64_t moved = 0, halves = 0;
+  for (size_t bin = 1; bin <= top; ++bin) {
+    const size_t below = top - bin;
+    if (moves_[bin] == 0 || below >= kRounding) continue;
+    const bool is_half = below + 1 >= kOctave && below <= kOctave + 1;
+    if (below > 1 && !is_half) return 0;
+    moved += moves_[bin];
+    if (is_half) halves += moves_[bin];
+  }
+  if (moved < kFewMoves || MostFlip()) return 0;
+  return EndOfBin(halves > 0 ? top + 1 : top + kOctave + 1);
 }
 
 int64_t TieLimits::near_by_moves() const { return CountBelow(unmeasured_, LimitByMoves()); }
@@ -128,9 +148,9 @@ DoubtfulTies TieLimits::DoubtfulClear(bool one_margin) const {
   const bool few_flip = !one_margin || !MostFlip();
   const double limit = LimitByMoves();
   const bool unknown = agreeing_ == 0 && !MostFlip();
-  const double most = unknown ? std::numeric_limits<double>::infinity() : kMostNoiseLimits * limit;
-  const int64_t by_moves =
-      CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, kMostNoiseLimits * limit);
+  const double far = std::max(kMostNoiseLimits * LimitByNoise(), limit);
+  const double most = unknown ? std::numeric_limits<double>::infinity() : far;
+  const int64_t by_moves = CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, far);
   const int64_t by_noise = clear_by_noise_ + CountAll(explained_) - CountBelow(explained_, most);
   const auto add = [&](int64_t count, const char* why) {
     if (count == 0) return;

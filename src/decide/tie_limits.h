@@ -1,6 +1,7 @@
 // Whether the limits of near ties tell right answers from wrong ones.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -42,8 +43,10 @@ struct DoubtfulTies {
 ///   its batch, where it has too few other values to show any, or of the logits of sigmoids
 ///   (by_noise and over_bound);
 /// - it is within four times the limit by which the margins of samples that agree differ between
-///   the sides; or the sample has no noise, nor have these margins, since there are none. Without
-///   noise in the sample, what is below that limit is no clear flip at all, see near_by_moves().
+///   the sides, or within two steps where they differ by one or two steps of a grid alone, and
+///   otherwise not at all; or the sample has no noise, nor have these margins, since there are
+///   none. Without noise in the sample, what is below that limit is no clear flip at all, see
+///   near_by_moves().
 /// Where more than half of the samples flip that decide between two values each, no noise explains
 /// them: it turns around less than half.
 class TieLimits {
@@ -64,7 +67,11 @@ class TieLimits {
   void AddClear(const DecisionSample& sample);
   bool MostFlip() const;
   /// Two deviations of what moves the margins of samples that agree; 0: not known, or none.
-  double LimitByMoves() const;
+  double LimitByNoise() const;
+  /// Two steps, where these move by steps of a grid: integers of which most are equal have no
+  /// median that says so. 0: they do not.
+  double LimitByGrid() const;
+  double LimitByMoves() const { return std::max(LimitByNoise(), LimitByGrid()); }
   int64_t CountWide() const;
   bool AreTooMany() const;
 

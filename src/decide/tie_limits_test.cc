@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace vernier {
 namespace {
@@ -187,6 +188,47 @@ TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   EXPECT_EQ(WithMoves(0, 0).near_by_moves(), 0);
   EXPECT_EQ(WithMoves(0, 0).DoubtfulClear(true).count, 2);
   EXPECT_EQ(WithMoves(0, 0).DoubtfulClear(true).by, "where no noise is known");
+}
+
+// `still` samples whose margins are equal on both sides, and others whose margins move by so much.
+TieLimits WithSteps(int still, const std::vector<double>& moves) {
+  TieLimits limits;
+  for (int i = 0; i < still; ++i) {
+    DecisionSample sample;
+    sample.first_margin = sample.second_margin = 0.5;
+    limits.Add(sample);
+  }
+  for (const double move : moves) {
+    DecisionSample sample;
+    sample.first_margin = 0.5;
+    sample.second_margin = 0.5 + move;
+    limits.Add(sample);
+  }
+  return limits;
+}
+
+TEST(TieLimits, MostMarginsOnAGridDoNotMove) {
+  const std::vector<double> steps = {0.01, -0.01, 0.01, 0.02, -0.01, 0.01, 0.01, -0.02, 1e-9};
+  TieLimits grid = WithSteps(100, steps);
+  grid.Add(ClearOf(0.01, 0));
+  grid.Add(ClearOf(0.02, 0));
+  grid.Add(ClearOf(0.03, 0));
+  EXPECT_EQ(grid.near_by_moves(), 2) << "each side may be off by a step";
+  EXPECT_EQ(grid.DoubtfulClear(true).count, 0) << "three steps are too far";
+  grid.Add(ClearOf(0.02, 0.001));
+  EXPECT_EQ(grid.DoubtfulClear(true).count, 1);
+  // Margins of a wrong network move by more, and so do those of no grid.
+  for (const double odd : {0.05, 0.015, 1e-3}) {
+    std::vector<double> moves = steps;
+    moves.push_back(odd);
+    TieLimits wrong = WithSteps(100, moves);
+    wrong.Add(ClearOf(0.01, 0));
+    EXPECT_EQ(wrong.near_by_moves(), 0) << odd;
+    EXPECT_EQ(wrong.DoubtfulClear(true).count, 0) << odd;
+  }
+  TieLimits few = WithSteps(100, {0.01, 0.01, 0.01});
+  few.Add(ClearOf(0.01, 0));
+  EXPECT_EQ(few.near_by_moves(), 0);
 }
 
 }  // namespace

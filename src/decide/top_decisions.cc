@@ -52,9 +52,10 @@ class TopRows {
       by_few = CountOthers(row, deciding) < kFewValues;
       return LimitByOthers(row, deciding, changed);
     });
-    if (!by_few || sample.flip != Flip::kClear) return;
-    const double by_batch = LimitByBatch(row, deciding, changed);
-    sample.over_bound = sample.first_margin <= kMostNoiseLimits * by_batch;
+    if (sample.flip != Flip::kClear || !input_.near_tie.observes()) return;
+    const double doubt = std::max(by_few ? LimitByBatch(row, deciding, changed) : 0,
+                                  LimitOfSigmoids(row, deciding, changed, largest));
+    sample.over_bound = sample.first_margin <= kMostNoiseLimits * doubt;
   }
 
  private:
@@ -79,6 +80,21 @@ class TopRows {
     }
     const double scale = noise.empty() ? others_.Without(row.index / rows_.inner) : noise.scale();
     return NoiseLimit(scale, NoisyValues::kTwo, changed);
+  }
+
+  // Of sigmoids, of which most are next to 0 and differ by less than those that decide.
+  static double LimitOfSigmoids(const RowPair<T>& row, const std::vector<size_t>& deciding,
+                                int64_t changed, double largest) {
+    if constexpr (!std::is_floating_point_v<T>) return 0;
+    if (AreProbabilities(row.a) && AreProbabilities(row.b)) return 0;
+    LogitsOfValues logits(0.5);
+    for (size_t i = 0; i < row.a.size(); ++i) {
+      if (std::binary_search(deciding.begin(), deciding.end(), i)) continue;
+      logits.Add(static_cast<double>(row.a[i]), static_cast<double>(row.b[i]));
+    }
+    const std::optional<double> scale = logits.scale();
+    if (!scale) return 0;
+    return LogitsOfValues::LimitAt(largest, NoiseLimit(*scale, NoisyValues::kTwo, changed));
   }
 
   // Values that say something of the noise: of probabilities those that are not 0.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "blame/judge/verdicts.h"
 #include "blame/probe/foreign_reference.h"
 #include "blame/probe/probe_side.h"
 #include "blame/probe/quiet_logger.h"
@@ -235,6 +236,11 @@ void NoteCulprits(const std::string& why, BlameRecord& record) {
   for (const BlameCulprit& culprit : record.culprits) {
     const auto& margins = record.on_flips->margins;
     const std::string named = "'" + culprit.node + "'";
+    if (culprit.why.starts_with(kFusedTogether)) {
+      NoteUnmeasured("the fusion at " + named, Unimplemented("layers are run one at a time"),
+                     record);
+      continue;
+    }
     const bool said = std::ranges::any_of(record.notes, [&](const std::string& note) {
       return note.starts_with("the margin that " + named + " eats");
     });

@@ -4,6 +4,7 @@ import os
 import sys
 import unittest
 
+import numpy as np
 import onnx
 
 from models import chain
@@ -32,6 +33,16 @@ class Disturbance(Case):
         self.assertEqual(found["disturbance"]["region"], ["MatMul_3", "Add_3"])
         self.assertEqual(found["culprits"][0]["node"], "MatMul_3")
         self.assertIn("fusion or interaction", found["culprits"][0]["why"])
+
+    def test_the_margin_that_a_fusion_eats_is_not_measured(self):
+        rows = np.random.default_rng(3).normal(size=(40, 4, 16)).astype(np.float32)
+        np.savez("x.npz", **{f"{i:010}/x": row for i, row in enumerate(rows)})
+        ended, found = self.fusing("--load-inputs", "x.npz", "--on-flips", "--decision", "top1",
+                                   FUSING="t3m")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertIn("fusion or interaction", found["culprits"][0]["why"])
+        self.assertIn("the margin that the fusion at 'MatMul_3' eats was not measured: layers are "
+                      "run one at a time", found["notes"])
 
     def test_probes_that_cause_a_fault(self):
         ended, found = self.fusing(BREAKING="t2m")

@@ -96,6 +96,23 @@ class FlipFiles(Decisions):
                 self.assertEqual(kept[name][0][output].tobytes(),
                                  all_of_them[name][2][output].tobytes())
 
+    def test_the_worst_come_first(self):
+        record = self.run_both("--save-flips", "flips.json", "--save-outputs", "all.json")
+        worst = [flip["iteration"] for flip in record["pairs"][0]["decisions"][0]["worst"]]
+        order = list(dict.fromkeys(worst))
+        self.assertEqual(order, [2, 1, 0])  # the lightest are last, and have the largest margins
+        self.assertIn("--save-flips: 'flips.json' has the iterations 2, 1, 0, the worst first",
+                      record["notes"])
+        feeds = load_json(str(self.path("flips.json")))
+        self.assertEqual([feed["x"].tobytes() for feed in feeds],
+                         [self.images[2 * i:2 * i + 2].tobytes() for i in order])
+        kept = RunResults.load(str(self.path("flips.outputs.json")))["right"]
+        everything = RunResults.load(str(self.path("all.json")))["right"]
+        self.assertEqual([one["logits"].tobytes() for one in kept],
+                         [everything[i]["logits"].tobytes() for i in order])
+        again = self.run_both(inputs="flips.json")
+        self.assertEqual(again["pairs"][0]["decisions"][0]["worst"][0]["iteration"], 0)
+
     def test_an_npz_is_run_and_compared_again(self):
         record = self.run_both("--worst-flips", "4", "--save-flips", "flips.npz")
         self.assertEqual(record["saved"][-1],

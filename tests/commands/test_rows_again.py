@@ -151,6 +151,7 @@ class SkippedImages(ImagesOfClasses, SavedRows):
             self.check(rows, "--max-flip-rate", "0.9", code=4)
             self.says("is of a run that was not complete: --load-inputs: 2 of 9 images could not "
                       "be read and were skipped: 'images/a_red/1.png', 'images/c_blue/2.png'")
+            self.says("(--lenient of that run accepts that)")
 
     def test_labels_stay_with_their_images(self):
         self.labels(self.RIGHT)

@@ -7,7 +7,7 @@ import unittest
 import zlib
 
 import records
-from browser import find_browser
+from browser import Browser, find_browser
 from test_page import PageCase
 
 IMAGES = "document.querySelectorAll('#decisions img')"
@@ -70,6 +70,18 @@ class Flips(PageCase):
         self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => [img.width, img.height])"),
                          [[112, 63], [48, 48]])
         self.assertIn(f"Inputs as pictures: image: {FLOATS}.", self.text())
+
+    def test_the_table_fits_into_1200_pixels(self):
+        worst = [flip(i, pictures=[i], detail="12 matched, 1 lost, mean IoU 0.9512",
+                      flip="near tie") for i in range(3)]
+        self.report(decisions(worst, [picture(i) for i in range(3)]), "wide.html")
+        browser = Browser((1200, 1000))
+        self.addCleanup(browser.close)
+        browser.open(self.path("wide.html"))
+        browser.frames()
+        self.assertEqual(browser.ask("[...document.querySelectorAll('#decisions .scroll')]"
+                                     ".filter((box) => box.scrollWidth > box.clientWidth + 1)"
+                                     ".map((box) => box.textContent.slice(0, 40))"), [])
 
     def test_what_was_guessed_of_some_is_said_of_some(self):
         worst = [flip(0, pictures=[0]), flip(1, pictures=[1]), flip(2)]

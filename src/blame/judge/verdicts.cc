@@ -14,7 +14,7 @@ namespace {
 // An own error counts by itself from here on; below, the total error has to be over its bound too,
 // because a bound is known to a factor only.
 constexpr double kClearly = 3;
-constexpr size_t kMostNamed = 8;  // nodes of a group
+constexpr size_t kMostNamed = 8;  // nodes of a group or a region
 
 bool IsFloat(const std::string& dtype) {
   return Kind(DTypeFromName(dtype).value_or(DType::kUndefined)) == DTypeKind::kFloat;
@@ -115,7 +115,7 @@ class Court {
     const double in_place = layer.in_place_error.value_or(0);
     if (layer.total_error > CertainBound() &&
         in_place > (worst_input > 1 ? kClearly : CertainBound())) {
-      return "fusion or interaction: alone it is right (" + FormatG(own, 3) +
+      return std::string(kFusedTogether) + "alone it is right (" + FormatG(own, 3) +
              "), within the model its output is " + Times(in_place) +
              " away from what it computes alone from the same inputs";
     }
@@ -135,7 +135,7 @@ class Court {
     // nodes.
     const bool by_one = layer.own_error.value_or(0) > 1 || OthersErr(layer);
     if (!over || by_one || mixed_ || record_.quantises_alone) return {};
-    return "fusion or interaction: " + NamesOf(layer.fused) +
+    return std::string(kFusedTogether) + NamesOf(layer.fused) +
            ", which the candidate computes as one, are " + Times(fused) +
            " from the reference's inputs; each of them alone is right";
   }
@@ -165,15 +165,18 @@ class Court {
     const DisturbanceRecord& found = record_.disturbance;
     if (found.region.empty()) return;
     BlameCulprit culprit;
+    size_t nodes = 0;
     for (const BlameLayerRecord& layer : record_.layers) {
       const auto in = std::find(found.region.begin(), found.region.end(), layer.node);
-      if (in == found.region.end()) continue;
-      culprit.op_type += (culprit.op_type.empty() ? "" : "+") + layer.op_type;
+      if (in == found.region.end() || ++nodes > kMostNamed) continue;
+      culprit.op_type += (nodes == 1 ? "" : "+") + layer.op_type;
     }
+    if (nodes > kMostNamed)
+      culprit.op_type += " and " + std::to_string(nodes - kMostNamed) + " more";
     culprit.node = found.region.front();
     culprit.outputs = found.probes;
     culprit.total_error = std::max(found.plain_error, found.probed_error);
-    culprit.why = "fusion or interaction: " + found.finding;
+    culprit.why = std::string(kFusedTogether) + found.finding;
     record_.culprits.insert(record_.culprits.begin(), std::move(culprit));
   }
 

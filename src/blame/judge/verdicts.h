@@ -10,6 +10,9 @@
 
 namespace vernier {
 
+/// Of nodes that are right one by one: how BlameCulprit::why begins.
+inline constexpr std::string_view kFusedTogether = "fusion or interaction: ";
+
 /// Fills culprits, first_divergence and output_error from `record.layers`, which are in topological
 /// order, from first_nonfinite and from `outputs`, the names of the model's own outputs. The rules
 /// are the table in docs/blame.md.

@@ -228,5 +228,22 @@ TEST(MarkCulprits, TheRegionThatProbesCureComesFirst) {
   EXPECT_EQ(record.culprits[0].total_error, 50);
 }
 
+TEST(MarkCulprits, ALargeRegionNamesSomeOperators) {
+  BlameRecord record;
+  std::string from = "x";
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    record.layers.push_back(LayerForTest(name, from, 0.1, 0.1));
+    record.disturbance.region.push_back(name);
+    from = name + "_out";
+  }
+  record.disturbance.plain_error = 50;
+  EXPECT_THAT(CulpritsOf(record), ElementsAre("n0"));
+  std::string eight = "MatMul";
+  for (int i = 1; i < 8; ++i) eight += "+MatMul";
+  EXPECT_EQ(record.culprits[0].op_type, eight + " and 12 more");
+  EXPECT_TRUE(record.culprits[0].why.starts_with(kFusedTogether));
+}
+
 }  // namespace
 }  // namespace vernier

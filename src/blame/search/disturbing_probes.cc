@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "util/joined.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -127,10 +128,10 @@ std::vector<std::string> NodesAround(const BlameGraph& graph,
   return names;
 }
 
+// The record has all of them.
 std::string List(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
-  return text;
+  constexpr size_t kMostNamed = 8;
+  return JoinedUpTo(names, kMostNamed, [](const std::string& name) { return "'" + name + "'"; });
 }
 
 }  // namespace

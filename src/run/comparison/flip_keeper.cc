@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "decide/worst_iterations.h"
 #include "io/results/shard_file_name.h"
@@ -14,6 +15,27 @@ std::vector<const WorstFlip*> WorstFlipsOf(const std::vector<ComparedPair>& pair
   std::vector<const WorstFlip*> worst;
   for (const ComparedPair& pair : pairs) pair.decisions.AddWorst(worst);
   return worst;
+}
+
+std::vector<DecisionRecord> AllDecisions(const RunRecord& run) {
+  std::vector<DecisionRecord> decisions;
+  for (const PairRecord& pair : run.pairs) {
+    decisions.insert(decisions.end(), pair.decisions.begin(), pair.decisions.end());
+  }
+  return decisions;
+}
+
+// Iterations of the files have new numbers, from 0.
+std::string IterationsInWords(const std::vector<int64_t>& iterations) {
+  constexpr size_t kMost = 16;
+  std::string text = iterations.size() == 1 ? "iteration " : "the iterations ";
+  for (size_t i = 0; i < std::min(iterations.size(), kMost); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(iterations[i]);
+  }
+  if (iterations.size() > kMost) {
+    text += " and " + std::to_string(iterations.size() - kMost) + " more";
+  }
+  return text + (iterations.size() > 1 ? ", the worst first" : "");
 }
 
 std::string WhyNoFlips(const RunRecord& run) {
@@ -81,6 +103,13 @@ Status FlipKeeper::Save(RunRecord& run) const {
   return SaveFiles(run);
 }
 
+// The part of a shard finds its flips by their iterations.
+std::vector<int64_t> FlipKeeper::InOrder(const RunRecord& run) const {
+  if (plan_->shard.wanted()) return flips_.iterations();
+  constexpr size_t kAll = std::numeric_limits<size_t>::max();
+  return flips_.iterations(WorstIterationsOf(AllDecisions(run), kAll));
+}
+
 Status FlipKeeper::SaveFiles(RunRecord& run) const {
   const std::string path = PathOfShard(plan_->decisions.save_flips, plan_->shard);
   if (path.empty()) return {};
@@ -91,13 +120,17 @@ Status FlipKeeper::SaveFiles(RunRecord& run) const {
   }
   // Sides that were all loaded came without their inputs.
   const bool has_inputs = !plan_->runners.empty();
+  const std::vector<int64_t> order = InOrder(run);
+  if (!plan_->shard.wanted()) {
+    run.notes.push_back("--save-flips: '" + path + "' has " + IterationsInWords(order));
+  }
   if (has_inputs) {
-    VERNIER_TRY(flips_.Save(path));
+    VERNIER_TRY(flips_.Save(path, order));
     run.saved.emplace_back("inputs of flips", path);
   }
   const std::string outputs = has_inputs ? FlipOutputsPath(path) : path;
   std::vector<std::string> left_out;
-  VERNIER_TRY(flips_.SaveOutputs(outputs, scope_.streams, left_out));
+  VERNIER_TRY(flips_.SaveOutputs(outputs, scope_.streams, order, left_out));
   run.saved.emplace_back("outputs of flips", outputs);
   if (!left_out.empty()) {
     run.notes.push_back("--save-flips: '" + outputs + "' leaves out " +
@@ -111,11 +144,7 @@ Result<FlipInputs> FlipKeeper::InputsToSearch(const RunRecord& run) const {
   // Each costs an inference of every batch of tensors.
   constexpr size_t kSearchedIterations = 4;
   if (!plan_->blame || !plan_->blame->on_flips) return FlipInputs();
-  std::vector<DecisionRecord> decisions;
-  for (const PairRecord& pair : run.pairs) {
-    decisions.insert(decisions.end(), pair.decisions.begin(), pair.decisions.end());
-  }
-  return flips_.Copy(WorstIterationsOf(decisions, kSearchedIterations));
+  return flips_.Copy(WorstIterationsOf(AllDecisions(run), kSearchedIterations));
 }
 
 }  // namespace vernier

@@ -71,6 +71,7 @@ class FlipKeeper {
   bool KeepsFeeds() const;
   Status KeepPictures(int64_t iteration, const TensorMap& feed,
                       const std::vector<ComparedPair>& pairs);
+  std::vector<int64_t> InOrder(const RunRecord& run) const;
   Status SaveFiles(RunRecord& run) const;
 
   const RunPlan* plan_;

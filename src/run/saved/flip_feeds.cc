@@ -61,9 +61,20 @@ Status FlipFeeds::Keep(int64_t iteration, const TensorMap& feed, const Iteration
   return {};
 }
 
-Status FlipFeeds::Save(const std::string& path) const {
+std::vector<int64_t> FlipFeeds::iterations(std::span<const int64_t> worst) const {
+  std::vector<int64_t> order;
+  for (const int64_t iteration : worst) {
+    if (feeds_.contains(iteration)) order.push_back(iteration);
+  }
+  for (const auto& [iteration, feed] : feeds_) {
+    if (std::ranges::find(worst, iteration) == worst.end()) order.push_back(iteration);
+  }
+  return order;
+}
+
+Status FlipFeeds::Save(const std::string& path, std::span<const int64_t> order) const {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedWriter> writer, FeedWriter::Create(path));
-  for (const auto& [iteration, feed] : feeds_) VERNIER_TRY(writer->Append(feed));
+  for (const int64_t iteration : order) VERNIER_TRY(writer->Append(feeds_.at(iteration)));
   return writer->FinishOrDiscard();
 }
 
@@ -80,6 +91,7 @@ Result<FlipInputs> FlipFeeds::Copy(std::span<const int64_t> iterations) const {
 }
 
 Status FlipFeeds::SaveOutputs(const std::string& path, const std::vector<std::string>& names,
+                              std::span<const int64_t> order,
                               std::vector<std::string>& left_out) const {
   std::vector<size_t> streams;
   std::vector<std::string> saved;
@@ -92,12 +104,13 @@ Status FlipFeeds::SaveOutputs(const std::string& path, const std::vector<std::st
   }
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<ResultsWriter> writer,
                            ResultsWriter::Create(path, saved));
-  for (const auto& [iteration, outputs] : outputs_) {
+  for (const int64_t iteration : order) {
+    const IterationOutputs& outputs = outputs_.at(iteration);
     for (size_t i = 0; i < streams.size(); ++i) {
       VERNIER_TRY(writer->Append(i, *outputs[streams[i]]));
     }
   }
-  return writer->PublishOrDiscard(outputs_.size());
+  return writer->PublishOrDiscard(order.size());
 }
 
 }  // namespace vernier

@@ -49,18 +49,21 @@ class FlipFeeds {
     return kept;
   }
 
-  /// Writes the inputs in their order, as --load-inputs reads them. kIo: what was at `path` is as
-  /// before.
-  Status Save(const std::string& path) const;
+  /// The same, those of `worst` first and in their order.
+  std::vector<int64_t> iterations(std::span<const int64_t> worst) const;
+
+  /// Writes the inputs of `order`, which are kept, as --load-inputs reads them. kIo: what was at
+  /// `path` is as before.
+  Status Save(const std::string& path, std::span<const int64_t> order) const;
 
   /// Those of these iterations that are kept, in this order; they outlive the workers of the run.
   /// Errors as Tensor::Copy.
   Result<FlipInputs> Copy(std::span<const int64_t> iterations) const;
 
-  /// Writes the outputs in the same order, as --save-outputs does. Streams without outputs in one
-  /// of these iterations are left out, and `left_out` has their names. kIo likewise.
+  /// Writes the outputs likewise, as --save-outputs does. Streams without outputs in one of the
+  /// iterations that are kept are left out, and `left_out` has their names. kIo likewise.
   Status SaveOutputs(const std::string& path, const std::vector<std::string>& names,
-                     std::vector<std::string>& left_out) const;
+                     std::span<const int64_t> order, std::vector<std::string>& left_out) const;
 
  private:
   std::map<int64_t, TensorMap> feeds_;  // by their iterations
