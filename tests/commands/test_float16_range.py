@@ -123,6 +123,17 @@ class NearZero(Case):
         self.assertNotIn("in float32", said)
         self.assertIn("1e-07", said)
 
+    def test_beside_an_unknown_type_no_cast_could_be_placed(self):
+        made = model([node("Gelu", ["x"], ["g"], domain="com.microsoft"),
+                      node("Add", ["g", "eps"], ["y"])], [value("x", (4,))], [value("y", (4,))],
+                     [numpy_helper.from_array(np.float32(1e-10), "eps")])
+        made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+        onnx.save(made, str(self.path("m.onnx")))
+        ended = self.vernier("convert", "m.onnx", "-o", "half.onnx", "--fp-to-fp16")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertNotIn("in float32", ended.out)
+        self.assertIn("1e-07", ended.out)
+
     def test_polygraphy_writes_1e_7(self):
         self.convert([node("Add", ["x", "eps"], ["y"])], eps=1e-10)
         ended = self.lenient("convert", "m.onnx", "-o", "theirs.onnx", "--fp-to-fp16")

@@ -34,7 +34,7 @@ class Converter {
       KeepFusedTransposes(model, kept_);
     }
     if (range == Float16Range::kKeepNodes) {
-      BeyondFloat16(model, functions_, sources).Find(kept_, edit_);
+      BeyondFloat16(model, functions_, sources, kept_, edit_).Find();
     }
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];

@@ -61,6 +61,13 @@ bool IsTiny(std::span<const std::byte> floats) {
   return value != 0 && std::abs(value) < kSmallestScalar;
 }
 
+bool AllTyped(std::span<const std::string_view> names, const ValueTypes& types) {
+  return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+    const auto found = types.find(name);
+    return name.empty() || (found != types.end() && found->second != 0);
+  });
+}
+
 }  // namespace
 
 bool BeyondFloat16::Holds(const OnnxTensor& tensor, Test test) const {
@@ -89,21 +96,22 @@ bool BeyondFloat16::Makes(const OnnxNode& node, Test test) const {
   });
 }
 
-void BeyondFloat16::VisitNode(const OnnxGraph& graph, const OnnxNode& node, Values& values,
-                              Float16Kept& kept, Float16Edit& edit) const {
+void BeyondFloat16::VisitNode(const OnnxGraph& graph, const OnnxNode& node, const ValueTypes& types,
+                              Values& values) {
   const std::span<const std::string_view> inputs = graph.Inputs(node);
   const auto reads = [&](const Names& names) {
     return std::any_of(inputs.begin(), inputs.end(),
                        [&](std::string_view name) { return names.contains(name); });
   };
+  const bool typed = AllTyped(inputs, types) && AllTyped(graph.Outputs(node), types);
   const bool beyond = Makes(node, AnyBeyond) || reads(values.beyond);
-  const bool tiny = Makes(node, IsTiny) || reads(values.tiny);
+  const bool tiny = typed && (Makes(node, IsTiny) || reads(values.tiny));
   bool small = false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; typed && i < inputs.size(); ++i) {
     small |= values.small.contains(inputs[i]) && Magnifies(node, i);
   }
   if (!beyond && !tiny && !small) return;
-  kept.insert(&node);
+  kept_.insert(&node);
   const bool moves = IsOneOf(kRearranging, node);
   for (const std::string_view output : graph.Outputs(node)) {
     if (beyond && moves) values.beyond.insert(output);
@@ -111,22 +119,22 @@ void BeyondFloat16::VisitNode(const OnnxGraph& graph, const OnnxNode& node, Valu
     if ((tiny && !moves) || (small && KeepsSmall(node))) values.small.insert(output);
   }
   if (moves) return;
-  auto& named = beyond ? edit.out_of_range : edit.near_zero;
+  auto& named = beyond ? edit_.out_of_range : edit_.near_zero;
   named.emplace_back(node.name.empty() ? node.op_type : node.name);
 }
 
-void BeyondFloat16::Visit(const OnnxGraph& graph, Values values, Float16Kept& kept,
-                          Float16Edit& edit) const {
+void BeyondFloat16::Visit(const OnnxGraph& graph, const ValueTypes& types, Values values) {
   for (const OnnxTensor& tensor : graph.initializers) {
     if (Holds(tensor, AnyBeyond)) values.beyond.insert(tensor.name);
     if (Holds(tensor, IsTiny)) values.tiny.insert(tensor.name);
   }
   for (const OnnxNode& node : graph.nodes) {
     for (const OnnxSubgraph& link : graph.Subgraphs(node)) {
-      Visit(model_.Subgraph(link), values, kept, edit);
+      const OnnxGraph& body = model_.Subgraph(link);
+      Visit(body, functions_.inference().OfBody(graph, node, body, types), values);
     }
     if (node.subgraph_count > 0 || functions_.IsCall(node)) continue;
-    VisitNode(graph, node, values, kept, edit);
+    VisitNode(graph, node, types, values);
   }
 }
 

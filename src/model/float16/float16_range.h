@@ -9,6 +9,7 @@
 #include "model/float16/float16_edit.h"
 #include "model/float16/float16_functions.h"
 #include "model/onnx/onnx_model.h"
+#include "model/shapes/onnx_infer.h"
 
 namespace vernier {
 
@@ -20,14 +21,15 @@ namespace vernier {
 class BeyondFloat16 {
  public:
   /// All must outlive this.
-  BeyondFloat16(const OnnxModel& model, const Float16Functions& functions,
-                const WeightSources& sources)
-      : model_(model), functions_(functions), sources_(sources) {}
+  BeyondFloat16(const OnnxModel& model, Float16Functions& functions, const WeightSources& sources,
+                Float16Kept& kept, Float16Edit& edit)
+      : model_(model), functions_(functions), sources_(sources), kept_(kept), edit_(edit) {}
 
   /// Adds the nodes to `kept`, and of those that compute something the names to the edit's
   /// `out_of_range` and `near_zero`. Left out are nodes with bodies and calls of functions, which
-  /// cannot be kept, and weights that nobody can read now.
-  void Find(Float16Kept& kept, Float16Edit& edit) { Visit(model_.graph(), {}, kept, edit); }
+  /// cannot be kept, and weights that nobody can read now; and for the sake of numbers near zero
+  /// nodes beside values of unknown types, as no casts could be placed there.
+  void Find() { Visit(model_.graph(), functions_.inference().OfGraph(model_.graph(), {}), {}); }
 
  private:
   using Names = std::unordered_set<std::string_view>;
@@ -39,15 +41,17 @@ class BeyondFloat16 {
     Names small;   // results that may be as small as such a number
   };
 
-  void Visit(const OnnxGraph& graph, Values values, Float16Kept& kept, Float16Edit& edit) const;
-  void VisitNode(const OnnxGraph& graph, const OnnxNode& node, Values& values, Float16Kept& kept,
-                 Float16Edit& edit) const;
+  void Visit(const OnnxGraph& graph, const ValueTypes& types, Values values);
+  void VisitNode(const OnnxGraph& graph, const OnnxNode& node, const ValueTypes& types,
+                 Values& values);
   bool Holds(const OnnxTensor& tensor, Test test) const;
   bool Makes(const OnnxNode& node, Test test) const;
 
   const OnnxModel& model_;
-  const Float16Functions& functions_;
+  Float16Functions& functions_;
   const WeightSources& sources_;
+  Float16Kept& kept_;
+  Float16Edit& edit_;
 };
 
 }  // namespace vernier
