@@ -74,6 +74,25 @@ class StepStates(StepsCase):
             self.assertIn(last + "; what the steps hand on was not compared (add --compare simple)",
                           ended.out + ended.err)
 
+    def test_a_wrong_state_that_the_next_step_repairs_fails_with_crossed_states(self):
+        """y does not show it, and states are compared at the first and the last step alone."""
+        self.path("counts.py").write_text(
+            "import numpy as np\n\ndef runner(error):\n    def infer(feed):\n"
+            "        count = np.round(feed['h'])\n"
+            "        return {'y': 2 * feed['x'], 'hn': count + 1 + (count == 7) * error}\n"
+            "    return infer\n\ndef right(_path):\n    return runner(0)\n\n"
+            "def wrong(_path):\n    return runner(0.005)\n", encoding="utf-8")
+        self.save_feeds("feeds.json", [{"x": np.arange(24.).reshape(1, 24), "h": np.zeros((1, 1))}])
+        words = ["run", "--runner", "a=counts.py:right", "--runner", "b=counts.py:wrong",
+                 "--python", sys.executable, "--load-inputs", "feeds.json", "--feed-back", "hn:h",
+                 "--step-slice", "x:axis=1,size=2"]
+        self.assertEqual(self.vernier(*words).code, 0)
+        ended = self.vernier(*words, "--state", "cross")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("a vs. b: FAILED with one state", ended.out + ended.err)
+        self.assertIn("output 'hn' differs at step 7 of sequence 0 where both have the state of b",
+                      ended.out + ended.err)
+
     def test_zeros_at_the_first_step_alone_show_something(self):
         self.late("a.onnx", 0)
         self.late("b.onnx", 0)
