@@ -198,6 +198,7 @@ class ComparisonRun {
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
   Result<bool> LookAt(const IterationOutputs& outputs, const FeedMarks& feeds);
   Status CheckMapsUsed() const;
+  Status CheckCrossedMaps(const Pair& pair) const;
   void SetPositions(int64_t iteration);
   void SetPositions(const Pair& pair, const MatchedSides& sides);
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs,
