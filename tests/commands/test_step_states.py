@@ -19,6 +19,19 @@ class StepStates(StepsCase):
             decisions = self.record()["pairs"][0]["decisions"]
             self.assertEqual([decision["output"] for decision in decisions], outputs)
 
+    def test_slices_of_a_state_are_not_crossed(self):
+        """Said before anything runs."""
+        for name, gain in (("a.onnx", 1.0), ("b.onnx", 1.0)):
+            self.recurrent(name, gain)
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--feed-back", "hn:h", "--steps", "4", "--state", "cross",
+                             "--map-outputs", "a:y=hn[:,0:1]", "--save-inputs", "i.json", "-v")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 2, said)
+        self.assertIn("--state cross: --map-outputs a:y=hn[:,0:1] compares a slice of the state "
+                      "'hn', and only whole states are crossed", said)
+        self.assertNotIn("Streaming iteration", said)
+
     def test_crossed_states_say_whether_the_history_explains_it(self):
         said = self.run_two("--steps", "20", "--state", "cross", gain=1.001, code=1)
         self.assertIn("; fed with the state of b, a gives something else at step 0 of sequence 0: "
