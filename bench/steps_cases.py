@@ -111,7 +111,7 @@ def _memory(loops, tokens):
 
 
 def steps(setting):
-    title = "22. Steps"
+    title = "23. Steps"
     if not SILERO.exists():
         return Section(title, "Not measured: scripts/deps.sh --tests fetches the network.", [])
     few, many, fewer = (200, 2000, 500) if setting.quick else (2000, 20000, 2000)
