@@ -32,9 +32,9 @@ Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& out
 
 // Of a state that is cut no whole one can be put into the other side.
 Status ComparisonRun::CheckCrossedMaps(const Pair& pair) const {
-  if (steps_ == nullptr || steps_->plan().state != StateSource::kCross) return {};
+  if (parts_.steps == nullptr || parts_.steps->plan().state != StateSource::kCross) return {};
   for (const NameMap& map : pair.matching.output_maps()) {
-    if (map.form.slice.empty() || !IsState(pair, map.base, map.base)) continue;
+    if (map.form.slice.empty() || !step_sides_.IsState(pair, map.base, map.base)) continue;
     return InvalidArgument("--state cross: --map-outputs " + map.word +
                            " compares a slice of the state '" + map.base +
                            "', and only whole states are crossed, their axes in another order "
