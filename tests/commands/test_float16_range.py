@@ -52,7 +52,7 @@ class NearZero(Case):
     """The copy computes what the model does, at inputs of zero too, where an epsilon decides."""
 
     def convert(self, nodes, opset=17, shape=(4,), **constants):
-        made = model(nodes, [value("x", shape)], [value("y", None)],
+        made = model(nodes, [value("x", shape)], [value("y", shape)],
                      [numpy_helper.from_array(np.float32(c), n) for n, c in constants.items()],
                      opset=opset)
         onnx.save(made, str(self.path("m.onnx")))
@@ -111,7 +111,7 @@ class NearZero(Case):
             with self.subTest(list(constant)):
                 body = helper.make_graph([node("Add", ["x", "eps"], ["a"], name="add"),
                                           node("Log", ["a"], ["b"], name="log")],
-                                         "b", [], [value("b", None)])
+                                         "b", [], [value("b", (4,))])
                 self.convert([node("Constant", [], ["eps"], **constant),
                               node("Constant", [], ["yes"],
                                    value=numpy_helper.from_array(np.bool_(True))),

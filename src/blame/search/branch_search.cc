@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "util/joined.h"
@@ -125,9 +126,11 @@ std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& 
 void SearchBodiesThatAgree(const BodySearchInput& input, BlameRecord& record) {
   const BlameGraph& graph = input.subject.graph();
   std::vector<std::string> left;
+  std::set<uint32_t> seen;  // several layers may be computed as one with a node
   size_t searched = 0;
   for (const BlameLayerRecord& layer : record.layers) {
     for (const uint32_t node : NodesWithBodies(graph, layer)) {
+      if (!seen.insert(node).second) continue;
       const std::string name = graph.NodeName(node);
       if (graph.graph().nodes[node].op_type != "If" || searched == kMostBodiesWithinBounds) {
         left.push_back(name);
