@@ -27,11 +27,13 @@ std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool
                      : "the noise of the other values";
 }
 
-// A margin of 0 is a tie by any rule, and without a margin a flip is clear by any. Clear flips that
-// a bound proves nothing about are marked before, see DecideSubject.
+// A margin of 0 that two steps of the numbers turned around is a tie by any rule, and without a
+// margin a flip is clear by any. Clear flips that a bound proves nothing about are marked before,
+// see DecideSubject, and so are margins of 0 that more turned around.
 void MarkDoubts(ShardDecision& decided) {
   for (DecisionSample& sample : decided.row.samples) {
-    const bool is_tie = sample.flip == Flip::kNearTie && sample.first_margin != 0;
+    const bool is_tie =
+        sample.flip == Flip::kNearTie && (sample.first_margin != 0 || sample.over_bound);
     const bool is_clear = sample.flip == Flip::kClear && sample.first_margin >= 0;
     sample.by_noise = (is_tie || is_clear) && !decided.bounded;
     sample.over_bound = (is_tie && decided.over_bound) || (is_clear && sample.over_bound);
