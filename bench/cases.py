@@ -36,7 +36,9 @@ class Setting:
                            self.folder / "peer.log", expect)
 
     def loop(self, *words):
-        script = pathlib.Path(__file__).parent / "peer_loops.py"
+        return self.loop_of(pathlib.Path(__file__).parent / "peer_loops.py", *words)
+
+    def loop_of(self, script, *words):
         sample = measure.run([self.peer_python, str(script), *map(str, words)], self.env,
                              self.folder / "loop.log")
         return json.loads(sample.output.splitlines()[-1])

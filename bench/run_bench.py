@@ -18,16 +18,17 @@ import machine
 import model_cases
 import python_cases
 import replica_cases
+import steps_cases
 import tool_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 _MADE = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES, **tool_cases.CASES,
          **model_cases.CASES, **fault_cases.CASES, **replica_cases.CASES,
-         **decision_cases.CASES}
+         **decision_cases.CASES, **steps_cases.CASES}
 # By the number of their section.
 ORDER = ("start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
          "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths",
-         "replicas", "decisions", "rows", "batches", "detections")
+         "replicas", "decisions", "rows", "batches", "detections", "steps")
 CASES = {name: _MADE[name] for name in ORDER}
 
 

@@ -270,6 +270,11 @@ struct OutputRecord {
   }
 };
 
+/// Whether a step is out of tolerance where both sides have one state (--state cross).
+inline bool DiffersCrossed(const OutputRecord& output) {
+  return output.time && output.time->crossed && output.time->crossed->first_bad_step;
+}
+
 struct PairRecord {
   std::string first;
   std::string second;

@@ -87,7 +87,9 @@ Result<std::optional<TensorMap>> ScriptClient::AskForFeed(std::span<const Tensor
                    "making feed " + std::to_string(shown) + " in '" + name_ + "'"));
   MessageReader in(answer.body);
   const bool is_there = in.Number<uint8_t>() != 0;
+  const auto promised = is_there ? -1 : in.Number<int64_t>();
   if (in.failed()) return BadScriptAnswer(name_);
+  if (promised >= 0) promised_ = promised;
   if (!is_there) return std::optional<TensorMap>();
   VERNIER_ASSIGN_OR_RETURN(
       DecodedBlock block,

@@ -73,6 +73,9 @@ class ScriptClient {
   /// shows it `inputs`, those of the first runner. Of kTokens a feed of one tensor, once.
   Result<std::optional<TensorMap>> NextFeed(std::span<const TensorInfo> inputs);
 
+  /// What the data loader's len() is where NextFeed() has come to the end of fewer feeds.
+  std::optional<int64_t> promised() const { return promised_; }
+
   /// How many feeds the data loader has, if FeedAt() makes each of them: it is an object with
   /// __len__ and __getitem__. nullopt for any other. Calls the function, before any other request.
   Result<std::optional<int64_t>> CountFeeds(std::span<const TensorInfo> inputs);
@@ -109,6 +112,7 @@ class ScriptClient {
   uint64_t session_;
   std::string name_;
   int64_t next_feed_ = 0;
+  std::optional<int64_t> promised_;
 };
 
 }  // namespace vernier

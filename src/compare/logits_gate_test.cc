@@ -51,7 +51,7 @@ TEST(LogitsGate, CloseFlipsDoNotFail) {
   CompareOptions options = LogitsOptions();
   options.logits_kl_threshold.fallback = 10;
   const Tensor a = Floats({2, 3}, {1.01f, 1, 0, 5, 1, 0});
-  const Tensor close = Floats({2, 3}, {1, 1.01f, 0.5f, 5, 1, 0});
+  const Tensor close = Floats({2, 3}, {1, 1.01f, 0.05f, 5, 1, 0});
   const FunctionResult passed = JudgeAsLogits(a, close, options);
   EXPECT_EQ(passed.verdict, Verdict::kMatched);
   EXPECT_EQ(LogitsOf(passed).measures.close_flips, 1);

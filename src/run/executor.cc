@@ -21,6 +21,7 @@
 #include "run/phases/run_context.h"
 #include "run/phases/sides.h"
 #include "run/run_scripts.h"
+#include "run/runner/model_stamps.h"
 #include "run/shards/shard_ending.h"
 #include "vernier/compare_options.h"
 
@@ -185,11 +186,25 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   if (!validated.ok()) ReportFailure(run, validated, made, ending);
 }
 
+// Of a shard that is an error (ShardWriter::CheckSources).
+void NoteReplacedModels(const RunPlan& plan, const std::vector<ModelStamp>& before,
+                        std::vector<std::string>& notes) {
+  const std::vector<ModelStamp> now = StampModels(plan);
+  for (size_t i = 0; i < now.size() && !plan.shard.wanted(); ++i) {
+    if (!WasReplaced(before[i], now[i])) continue;
+    const std::string note = "model '" + plan.runners[i].model.path +
+                             "' was replaced or written to while this run went on: its runner may "
+                             "have opened either file";
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+}
+
 }  // namespace
 
 RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
                       const std::atomic<int>& interrupted, const Embedder* caller) {
   const auto start = std::chrono::steady_clock::now();
+  const std::vector<ModelStamp> models = StampModels(plan);
   LiveRuns live(plan, interrupted, logger, caller,
                 [&observer](std::optional<double> seconds) { observer.Waiting(seconds); });
   const LogArea area(logger, log_area::kComparator);
@@ -204,6 +219,7 @@ RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer
     ReportFailure(run, nothing.status, nothing, ending);
     FinishLive(run, live, nothing, ending);
   }
+  NoteReplacedModels(plan, models, ending.outcome.record.notes);
   if (plan.shard.wanted()) {
     ending.outcome.record.shard =
         std::to_string(plan.shard.number) + " of " + std::to_string(plan.shard.count);

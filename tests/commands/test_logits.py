@@ -68,7 +68,7 @@ class Gates(Logits):
     def test_a_close_flip_is_counted_apart(self):
         a = np.array([[1.01, 1, 0], [5, 1, 0]], np.float32)
         words = ["--logits-kl-threshold", "inf"]
-        close = np.array([[1, 1.01, 0.5], [5, 1, 0]], np.float32)
+        close = np.array([[1, 1.01, 0.05], [5, 1, 0]], np.float32)
         logits = self.compare({"y": a}, {"y": close}, *words, code=0)["outputs"][0]["logits"]
         self.assertEqual((logits["flips"], logits["close_flips"]), (1, 1))
         self.assertEqual((logits["top1_share"], logits["top1_judged"]), (0.5, 1))

@@ -1,6 +1,7 @@
 """Parts of shards that do not belong together are refused with a sentence: other files, other
 scripts, other options, other results. What shards are called, and how to make one again."""
 
+import json
 import os
 import pathlib
 import re
@@ -70,6 +71,52 @@ class ShardParts(PartsCase):
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertRegex(ended.err, r"was changed meanwhile: model '.*m\.onnx' has other content")
         self.assertFalse(list(self.folder.glob("r.*")))
+
+    def test_a_model_that_takes_the_place_of_one_as_large_and_as_old_is_seen(self):
+        self.path("swaps.py").write_text(
+            "import os\nPUT = {'move': lambda: os.rename('other.onnx', 'm.onnx'),\n"
+            "       'copy': lambda: open('m.onnx', 'wb').write(open('other.onnx', 'rb').read())}\n"
+            "def load(path):\n    stamp = os.stat('m.onnx')\n    def infer(feed):\n"
+            "        if os.path.exists('other.onnx'):\n"
+            "            PUT[os.environ['HOW']]()\n"
+            "            times = (stamp.st_atime_ns, stamp.st_mtime_ns)\n"
+            "            os.utime('m.onnx', ns=times)\n"
+            "        return {'y': feed['x']}\n    return infer\n", encoding="utf-8")
+        words = ["run", "m.onnx", "--onnxrt", "--model-runner", "swaps.py", "--iterations", "2",
+                 "--python", sys.executable, "--save-record", "r.json"]
+        for how in ("move", "copy"):
+            self.variables = {"HOW": how}
+            self.save_model("m.onnx")
+            self.save_model("other.onnx", op="Tanh")
+            ended = self.vernier(*words, "--shard", "1/1")
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertRegex(ended.err, r"meanwhile: model '.*m\.onnx' has other content")
+            self.assertFalse(list(self.folder.glob("r.*")))
+        self.variables = {"HOW": "move"}
+        self.save_model("m.onnx")
+        self.save_model("other.onnx", op="Tanh")
+        said = "m.onnx' was replaced or written to while this run went on"
+        for there in (True, False):
+            ended = self.vernier(*words)
+            self.assertIn(ended.code, (0, 1), ended.out + ended.err)
+            noted = [note for note in json.loads(self.path("r.json").read_text()).get("notes", [])
+                     if said in note]
+            self.assertEqual(len(noted), there, ended.out)
+            self.assertEqual(said in ended.out, there, ended.out)
+            self.path("other.onnx").unlink(missing_ok=True)
+
+    def test_status_ends_as_merge_does_beside_a_foreign_file(self):
+        words = [*self.command, "--iterations", "4"]
+        parts = [self.shard(1, *words), self.shard(2, *words)]
+        self.path("r.shard-0003-of-0003.json").write_text("{}", encoding="utf-8")
+        self.path("r.shard-0002-of-0002.json.partial").write_text("", encoding="utf-8")
+        self.refused([*parts, "r.shard-0003-of-0003.json"], "'r.shard-0003-of-0003.json'")
+        merged = self.vernier("merge", *parts, "r.shard-0003-of-0003.json", "-o", "m.json")
+        ended = self.vernier("merge", "--status", *parts, "r.shard-0003-of-0003.json")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn(merged.err.strip().removeprefix("[!] "), ended.err)
+        ended = self.vernier("merge", "--status", *parts, "r.shard-0002-of-0002.json.partial")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_a_shard_that_fails_leaves_what_an_earlier_one_has_saved(self):
         words = ["run", "m.onnx", "--onnxrt", "--model-runner", "fails.py", "--iterations", "8",

@@ -169,7 +169,8 @@ class FirstStates(StepsCase):
         self.assertIn(where, self.record()["notes"])
         self.assertIn("the error of output 'y' is NaN, at step 3 first, and 0 at the others", said)
         said = self.run_from([{"h": np.full((1, 4), np.nan, "f4")}], code=1)
-        self.assertIn("the input 'h' of sequence 0 holds NaN, the first at (0, 0): what", said)
+        self.assertIn("the input 'h' of sequence 0 holds NaN, the first at (0, 0): later "
+                      "NaN comes from there", said)
 
 
 class WhatDoesNotFit(StepsCase):

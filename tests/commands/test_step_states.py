@@ -19,6 +19,19 @@ class StepStates(StepsCase):
             decisions = self.record()["pairs"][0]["decisions"]
             self.assertEqual([decision["output"] for decision in decisions], outputs)
 
+    def test_slices_of_a_state_are_not_crossed(self):
+        """Said before anything runs."""
+        for name, gain in (("a.onnx", 1.0), ("b.onnx", 1.0)):
+            self.recurrent(name, gain)
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--feed-back", "hn:h", "--steps", "4", "--state", "cross",
+                             "--map-outputs", "a:y=hn[:,0:1]", "--save-inputs", "i.json", "-v")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 2, said)
+        self.assertIn("--state cross: --map-outputs a:y=hn[:,0:1] compares a slice of the state "
+                      "'hn', and only whole states are crossed", said)
+        self.assertNotIn("Streaming iteration", said)
+
     def test_crossed_states_say_whether_the_history_explains_it(self):
         said = self.run_two("--steps", "20", "--state", "cross", gain=1.001, code=1)
         self.assertIn("; fed with the state of b, a gives something else at step 0 of sequence 0: "
@@ -73,6 +86,25 @@ class StepStates(StepsCase):
             ended = self.vernier(*words, "--state", state, "--compare", "y:logits")
             self.assertIn(last + "; what the steps hand on was not compared (add --compare simple)",
                           ended.out + ended.err)
+
+    def test_a_wrong_state_that_the_next_step_repairs_fails_with_crossed_states(self):
+        """y does not show it, and states are compared at the first and the last step alone."""
+        self.path("counts.py").write_text(
+            "import numpy as np\n\ndef runner(error):\n    def infer(feed):\n"
+            "        count = np.round(feed['h'])\n"
+            "        return {'y': 2 * feed['x'], 'hn': count + 1 + (count == 7) * error}\n"
+            "    return infer\n\ndef right(_path):\n    return runner(0)\n\n"
+            "def wrong(_path):\n    return runner(0.005)\n", encoding="utf-8")
+        self.save_feeds("feeds.json", [{"x": np.arange(24.).reshape(1, 24), "h": np.zeros((1, 1))}])
+        words = ["run", "--runner", "a=counts.py:right", "--runner", "b=counts.py:wrong",
+                 "--python", sys.executable, "--load-inputs", "feeds.json", "--feed-back", "hn:h",
+                 "--step-slice", "x:axis=1,size=2"]
+        self.assertEqual(self.vernier(*words).code, 0)
+        ended = self.vernier(*words, "--state", "cross")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("a vs. b: FAILED with one state", ended.out + ended.err)
+        self.assertIn("output 'hn' differs at step 7 of sequence 0 where both have the state of b",
+                      ended.out + ended.err)
 
     def test_zeros_at_the_first_step_alone_show_something(self):
         self.late("a.onnx", 0)

@@ -40,6 +40,7 @@ class FeedSource:
         self.loader = None
         self.iterator = None
         self.count = 0
+        self.promised = -1  # a length above the number of feeds that there were
 
     def _begin(self, infos):
         if not callable(self.symbol):
@@ -71,6 +72,7 @@ class FeedSource:
             except StopIteration:
                 if _is_sequence(self.loader) and self.count < len(self.loader):
                     raise self._too_short(self.count) from None
+                self._keep_promise()
                 return None
             except IndexError as error:
                 if not _is_sequence(self.loader):
@@ -94,6 +96,12 @@ class FeedSource:
                 raise self._too_short(index, error) from None
             self.count = index
             return self._encode(feed)
+
+    def _keep_promise(self):
+        """Of an object with a length and an order of its own, a `DataLoader` for instance."""
+        with contextlib.suppress(Exception):  # it need not have one
+            length = len(self.loader)
+            self.promised = length if length > self.count else -1
 
     def _too_short(self, index, error=""):
         why = f" ({error})" if str(error) else ""
@@ -120,6 +128,8 @@ class FeedSource:
 
 class TokenSource:
     """--tokens SCRIPT.py: the ids that its function returns, as one tensor."""
+
+    promised = -1  # as of FeedSource
 
     def __init__(self, path, name):
         function, self.symbol = scripts.find(path, [name], f"--tokens '{path}:{name}'")

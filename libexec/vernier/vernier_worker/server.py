@@ -224,6 +224,7 @@ class Server:
         feed = session.next(infos) if index < 0 else session.at(index)
         out.u8(feed is not None)
         if feed is None:
+            out.i64(session.promised)
             return None
         description, memory = feed
         out.raw(description)

@@ -123,14 +123,22 @@ struct FoundLaunchers {
   bool single_task = false;            ///< of an array
 };
 
-// PMIx sets a rank without a size, also beside the variables of Open MPI and Slurm.
+// PMIx sets a rank without a size, also beside the variables of Open MPI and Slurm (srun
+// --mpi=pmix, in tasks of an array likewise). Rank 0 may be of a launcher's only process, in which
+// the others were started.
 Status FindPmix(const EnvironmentOf& environment, std::optional<int64_t> count,
                 FoundLaunchers& found) {
   constexpr const char* kRank = "PMIX_RANK";
-  const bool others = !found.several.empty() || !found.single.empty();
-  if (others || environment("SLURM_PROCID")) return {};
   VERNIER_ASSIGN_OR_RETURN(const auto rank, NumberIn(environment, kRank));
   if (!rank) return {};
+  const std::optional<std::string> slurm = environment("SLURM_PROCID");
+  if (!found.several.empty()) {
+    const bool of_slurm = slurm && ParseInt(*slurm) == rank;
+    if (*rank > 0 && !of_slurm)
+      found.several.push_back({"PMIx", *rank + 1, found.several[0].count});
+    return {};
+  }
+  if (!found.single.empty() || slurm) return {};
   if (!count) {
     return InvalidArgument("--shard auto: " + Assigned(kRank, *rank) +
                            " is set, but not the number of shards: give --shard auto/N");
@@ -158,7 +166,7 @@ Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
   VERNIER_ASSIGN_OR_RETURN(const std::optional<LauncherShard> task, ArrayTask(environment));
   found.single_task = task && task->count == 1;
   if (task && task->count > 1) found.several.push_back(*task);
-  if (!task) VERNIER_TRY(FindPmix(environment, count, found));
+  if (!found.single_task) VERNIER_TRY(FindPmix(environment, count, found));
   return found;
 }
 

@@ -60,6 +60,31 @@ TEST(Shard, IsNotGuessed) {
   EXPECT_THAT(Shown(Read("auto/8", {{"RANK", "2"}, {"WORLD_SIZE", "4"}})), HasSubstr("3/4"));
 }
 
+TEST(Shard, PmixMustNotContradictOthers) {
+  const auto told = [](Variables variables, const char* rank) {
+    variables["PMIX_RANK"] = rank;
+    return Shown(Read("auto/4", variables));
+  };
+  const Variables job = {{"JOB_COMPLETION_INDEX", "2"}};
+  const Variables torch = {{"RANK", "1"}, {"WORLD_SIZE", "4"}};
+  const Variables slurm = {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}};
+  EXPECT_THAT(told(job, "1"), HasSubstr("the Kubernetes Job says 3/4 and PMIx says 2/4"));
+  EXPECT_THAT(told(torch, "2"), HasSubstr("torchrun says 2/4 and PMIx says 3/4"));
+  EXPECT_THAT(told(slurm, "2"), HasSubstr("Slurm says 2/4 and PMIx says 3/4"));
+  EXPECT_EQ(told(job, "2"), "3/4");
+  EXPECT_EQ(told(torch, "1"), "2/4");
+  EXPECT_EQ(told(slurm, "1"), "2/4");
+  // torchrun in the only process of another launcher.
+  EXPECT_EQ(told(torch, "0"), "2/4");
+  // Processes of a launcher of its own within a task of an array, and the task itself.
+  const Variables array = {{"SLURM_ARRAY_TASK_ID", "3"},
+                           {"SLURM_ARRAY_TASK_MIN", "1"},
+                           {"SLURM_ARRAY_TASK_MAX", "4"},
+                           {"SLURM_PROCID", "0"}};
+  EXPECT_THAT(told(array, "1"), HasSubstr("the Slurm array says 3/4 and PMIx says 2/4"));
+  EXPECT_EQ(told(array, "0"), "3/4");
+}
+
 TEST(Shard, BrokenVariablesAreNamed) {
   const auto told = [](const Variables& variables) { return Shown(Read("auto", variables)); };
   EXPECT_THAT(told({{"RANK", "1"}}), HasSubstr("RANK=1 is set, and WORLD_SIZE is not"));

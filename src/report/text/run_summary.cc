@@ -167,6 +167,9 @@ std::string VerdictWord(const PairRecord& pair) {
   } else if (failed || FailsGates(pair) || FailsTokens(pair)) {
     return "FAILED";
   }
+  if (!JudgedByDecisions(pair) && std::ranges::any_of(pair.outputs, DiffersCrossed)) {
+    return "FAILED with one state";
+  }
   if (pair.rejected) return "FAILED by --strict";
   if (pair.retyped) return kFailedForTypes;
   if (JudgedByDecisions(pair) && pair.incomplete) return "INCOMPLETE";

@@ -22,9 +22,23 @@ Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& out
     VERNIER_ASSIGN_OR_RETURN(const std::vector<bool> own,
                              pair.matching.CheckMaps(outputs[pair.first], outputs[pair.second]));
     for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || own[i];
+    VERNIER_TRY(CheckCrossedMaps(pair));
   }
   for (size_t i = 0; i < words.size(); ++i) {
     if (!used[i]) return NotUsed(words[i]);
+  }
+  return {};
+}
+
+// Of a state that is cut no whole one can be put into the other side.
+Status ComparisonRun::CheckCrossedMaps(const Pair& pair) const {
+  if (parts_.steps == nullptr || parts_.steps->plan().state != StateSource::kCross) return {};
+  for (const NameMap& map : pair.matching.output_maps()) {
+    if (map.form.slice.empty() || !step_sides_.IsState(pair, map.base, map.base)) continue;
+    return InvalidArgument("--state cross: --map-outputs " + map.word +
+                           " compares a slice of the state '" + map.base +
+                           "', and only whole states are crossed, their axes in another order "
+                           "where need be; --state reference shows each step's own error");
   }
   return {};
 }

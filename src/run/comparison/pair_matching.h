@@ -73,6 +73,8 @@ class PairMatching {
     return maps_.Check(a, b);
   }
 
+  std::span<const NameMap> output_maps() const { return maps_.maps(); }
+
   /// kInvalidArgument where a map is not about these two. After the first Look().
   Status CheckUsed() const;
 

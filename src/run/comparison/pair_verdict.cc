@@ -72,6 +72,18 @@ void AddHiddenNans(const VerdictScope& scope, const ComparedPair& pair) {
   }
 }
 
+// What the two give of one state differs, even where each with its own state comes out alike.
+void RejectCrossed(const VerdictScope& scope, const ComparedPair& pair, const PairRecord& record) {
+  for (const OutputRecord& output : record.outputs) {
+    if (!DiffersCrossed(output) || !output.agrees()) continue;
+    const CrossedRecord& crossed = *output.time->crossed;
+    scope.Reject(pair.label() + ": output '" + output.name + "' differs at step " +
+                 std::to_string(*crossed.first_bad_step) + " of sequence " +
+                 std::to_string(crossed.first_bad_sequence.value_or(0)) +
+                 " where both have the state of " + pair.shown.second);
+  }
+}
+
 // An output that passes only with a wider bound has not been shown to be right.
 void RejectIllConditioned(const VerdictScope& scope, const ComparedPair& pair,
                           const PairRecord& record) {
@@ -133,6 +145,7 @@ void JudgeOutputs(const VerdictScope& scope, const ComparedPair& pair, PairRecor
   AddGivenUp(scope, pair, record);
   AddUnverified(scope, pair);
   AddHiddenNans(scope, pair);
+  if (scope.judges_elements()) RejectCrossed(scope, pair, record);
   if (scope.plan.strict) RejectIllConditioned(scope, pair, record);
   if (scope.plan.strict || scope.plan.same_type) RejectRetyped(scope, pair, record);
 }

@@ -84,6 +84,17 @@ TEST_F(PairVerdict, TypesThatPostprocessingMadeAlikeAreRejectedIfAsked) {
   EXPECT_THAT(run_.rejections, ElementsAre(HasSubstr("float32 in a, and int64 in b")));
 }
 
+TEST_F(PairVerdict, AStepThatDiffersWithOneStateIsRejected) {
+  PairRecord record;
+  OutputRecord& output = record.outputs.emplace_back();
+  output.name = output.other_name = "hn";
+  output.compared = output.passed = 2;
+  output.time.emplace().crossed.emplace().first_bad_step = 7;
+  JudgeOutputs(Scope(), pair(), record);
+  EXPECT_TRUE(faults_.mismatch);
+  EXPECT_THAT(run_.rejections, ElementsAre(HasSubstr("'hn' differs at step 7 of sequence 0")));
+}
+
 TEST_F(PairVerdict, MissingIterationsAreNotDone) {
   PairRecord record;
   record.expected_iterations = 3;

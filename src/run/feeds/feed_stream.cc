@@ -1,9 +1,12 @@
 #include "run/feeds/feed_stream.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "run/feeds/feed_plan.h"
 #include "run/shards/shard_names.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -108,12 +111,48 @@ Result<std::optional<TensorMap>> FeedStream::GivenByScript() {
   if (ends && (!passes_over_ || shard_.number < shard_.count)) return std::optional<TensorMap>();
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed,
                            script_->Read(ends ? *total_ : IndexOf(next_), inputs_));
+  if (const std::string less = feed ? "" : DescribeShortfall(); shard_.wanted() && !less.empty()) {
+    return Malformed("--shard: " + less + ": shards are divided by the number of feeds");
+  }
   if (!total_ || feed.has_value() != ends)
     return ends ? std::optional<TensorMap>() : std::move(feed);
   const int64_t made = script_->count().value_or(*total_ + 1);
   return Malformed("--iterations " + std::to_string(*total_) + ": the data loader script gives " +
                    (ends ? "more feeds" : "only " + std::to_string(made)) +
                    ", and shards are divided by that number: give the right one");
+}
+
+void FeedStream::KeepFile() {
+  constexpr size_t kMostFiles = 4096;  // more than are read ahead
+  if (reader_->KnowsTotal()) return;
+  if (!files_.empty() && files_.back().second == reader_->current_path()) return;
+  files_.emplace_back(next_, reader_->current_path());
+  if (files_.size() > kMostFiles) files_.pop_front();
+}
+
+std::string FeedStream::FileOf(int64_t place) const {
+  if (images_ != nullptr) {
+    const std::vector<std::string>& names = images_->names();
+    return static_cast<size_t>(place) < names.size() ? names[static_cast<size_t>(place)] : "";
+  }
+  const auto behind =
+      std::ranges::upper_bound(files_, place, {}, [](const auto& known) { return known.first; });
+  return behind == files_.begin() ? "" : std::prev(behind)->second;
+}
+
+// Of sequences a place is a step.
+std::string FeedStream::NameOf(int64_t place) const {
+  const int64_t index = steps_ != nullptr ? place : IndexOf(place);
+  const std::string file = steps_ != nullptr ? "" : FileOf(place);
+  if (file.empty()) return index > 0 ? "iteration " + std::to_string(index) : "";
+  return "iteration " + std::to_string(index) + " ('" + file + "')";
+}
+
+std::string FeedStream::DescribeShortfall() const {
+  const std::optional<int64_t> promised = script_ != nullptr ? script_->promised() : std::nullopt;
+  if (!promised) return "";
+  return "what the data loader script returned has the length " + std::to_string(*promised) +
+         ", and gave " + Counted(static_cast<uint64_t>(script_->count().value_or(0)), "feed");
 }
 
 // What somebody made beforehand or makes in a script.
@@ -130,6 +169,7 @@ Result<std::optional<TensorMap>> FeedStream::Given() {
     loaded_ = IndexOf(next_) + 1;
   }
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, reader_->Next());
+  if (feed) KeepFile();
   if (feed && reader_->current_path() != announced_path_) {
     announced_path_ = reader_->current_path();
     logger_.Info("Loading input data from " + announced_path_);

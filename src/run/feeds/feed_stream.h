@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "inputs/random_feeds.h"
@@ -83,6 +84,12 @@ class FeedStream {
   std::optional<int64_t> total() const {
     return script_ != nullptr && !total_ ? script_->count() : total_;
   }
+  /// What a message about the feed that Next() gave as number `place` begins with: its iteration,
+  /// and where several files were loaded its file. Empty for the first feed of a single file, or of
+  /// none.
+  std::string NameOf(int64_t place) const;
+  /// That a script's object said that it has more feeds than it gave by its end; empty: it did not.
+  std::string DescribeShortfall() const;
   /// Of a shard whose script makes the feeds of all shards, one after the other.
   bool passes_over() const { return passes_over_; }
 
@@ -116,6 +123,8 @@ class FeedStream {
   Result<std::optional<TensorMap>> Given();
   Result<std::optional<TensorMap>> GivenByScript();
   Result<std::optional<TensorMap>> NextWhole();
+  void KeepFile();
+  std::string FileOf(int64_t place) const;
   void Make(int64_t place);
   int64_t CountDrawn() const { return shard_.CountOf(random_->count()); }
 
@@ -125,6 +134,8 @@ class FeedStream {
   std::unique_ptr<FeedReader> reader_;  // of loaded feeds this
   std::unique_ptr<ImageFeeds> images_;  // or this
   std::string announced_path_;
+  std::deque<std::pair<int64_t, std::string>>
+      files_;  // of several: the first place of the last ones
   std::optional<RandomFeeds> random_;
   ScriptFeeds* script_ = nullptr;
   bool passes_over_ = false;

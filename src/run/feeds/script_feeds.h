@@ -39,6 +39,9 @@ class ScriptFeeds {
   /// kMalformed; errors as ScriptClient::CountFeeds.
   Status CheckCount(std::span<const TensorInfo> inputs);
 
+  /// See ScriptClient.
+  std::optional<int64_t> promised() const { return script_->promised(); }
+
   /// How many there are; nullopt as long as the script has not come to its end.
   std::optional<int64_t> count() const {
     if (length_) return length_;

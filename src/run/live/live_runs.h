@@ -73,6 +73,12 @@ class LiveRuns {
   /// that is at hand.
   Result<InputHashes> HashInputs(size_t index, const TensorMap& feed);
 
+  /// From now on `name` gives what a message about the feed of an iteration begins with; before,
+  /// that is its number, of all but the first.
+  void NameFeedsBy(std::function<std::string(int64_t iteration)> name) {
+    name_of_feed_ = std::move(name);
+  }
+
   /// Starts the workers of all runners, side by side.
   void Start();
   void StartOne(size_t index);
@@ -209,6 +215,9 @@ class LiveRuns {
     return pool_.LoadedModules();
   }
 
+  /// The runner that draws random numbers, and by which operator, in a sentence; empty: none does.
+  const std::string& random_numbers() const { return random_numbers_; }
+
   /// What had to be changed to run: coerced inputs, one sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -220,6 +229,8 @@ class LiveRuns {
     const TensorBlock& block() const { return own ? *own : *shared; }
   };
   Result<RunnerFeed> FeedFor(LiveRunner& runner, const TensorMap& feed, int64_t iteration);
+  // Of very many feeds one may be wrong: an error says which.
+  Result<CoercedFeed> OfFeed(int64_t iteration, Result<CoercedFeed> fits) const;
   // A feed as the runner takes it; what was changed is noted.
   Result<CoercedFeed> CoerceAndNote(LiveRunner& runner, const TensorMap& feed);
   void LogInputs(const LiveRunner& runner);
@@ -311,7 +322,9 @@ class LiveRuns {
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
   PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
+  std::function<std::string(int64_t)> name_of_feed_;  // may be empty
   std::vector<std::string> notes_;
+  std::string random_numbers_;
   const Result<InputMaps> maps_;                 // an error is Open()'s
   Result<std::optional<StepStates>> steps_;      // likewise
   std::map<size_t, WholeSequence> whole_;        // of runners that take all steps at once

@@ -1,6 +1,7 @@
 // Feeds of several iterations in one inference (--batch-feeds): put together before it, and its
 // outputs divided when the turn of each iteration comes.
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -100,7 +101,8 @@ Result<FeedBatch> LiveRuns::CoerceBatch(const LiveRunner& runner, const FeedBatc
   FeedBatch own{batch.first, {}};
   unchanged = true;
   for (const TensorMap& feed : batch.feeds) {
-    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, Coerce(runner, feed, unheard));
+    const auto iteration = batch.first + std::ssize(own.feeds);
+    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, OfFeed(iteration, Coerce(runner, feed, unheard)));
     unchanged &= SameTensors(coerced.tensors, feed);
     own.feeds.push_back(std::move(coerced.tensors));
   }
@@ -156,7 +158,7 @@ Result<InputHashes> LiveRuns::HashInputs(size_t index, const TensorMap& feed) {
 Result<std::optional<IterationResult>> LiveRuns::InferInBatch(size_t index, const TensorMap& feed,
                                                               int64_t iteration) {
   LiveRunner& runner = runners_[index];
-  VERNIER_TRY(CoerceAndNote(runner, feed).status());
+  VERNIER_TRY(OfFeed(iteration, CoerceAndNote(runner, feed)).status());
   LogInputs(runner);
   if (!parts_.contains(index)) {
     std::string unseen_words;

@@ -236,10 +236,11 @@ void LiveRuns::NoteOnce(const std::string& text) {
 // Of nodes with a seed, too.
 Status LiveRuns::CheckRandomNumbers(const LiveRunner& runner, const ModelSource& model) {
   if (model.random_operator().empty()) return {};
-  const std::string note =
-      runner.name() + ": its model draws random numbers (" + model.random_operator() +
-      "), and runtimes go on drawing from one inference to the next: with --shard, "
-      "--workers-per-runner and --devices the outputs differ from those of one process";
+  random_numbers_ = runner.name() + ": its model draws random numbers (" + model.random_operator() +
+                    "), and runtimes go on drawing from one inference to the next";
+  const std::string note = random_numbers_ +
+                           ": with --shard, --workers-per-runner and --devices the outputs differ "
+                           "from those of one process";
   NoteOnce(note);
   const bool shared = plan_.shard.wanted() || plan_.execution.WorkersOfRunner() > 1;
   return shared ? InvalidArgument(note + ": leave them out") : Status();
@@ -269,12 +270,17 @@ Result<CoercedFeed> LiveRuns::CoerceAndNote(LiveRunner& runner, const TensorMap&
   return coerced;
 }
 
+Result<CoercedFeed> LiveRuns::OfFeed(int64_t iteration, Result<CoercedFeed> fits) const {
+  if (fits.ok() || iteration < 0) return fits;
+  const std::string number = iteration > 0 ? "iteration " + std::to_string(iteration) : "";
+  const std::string name = name_of_feed_ ? name_of_feed_(iteration) : number;
+  return name.empty() ? std::move(fits) : std::move(fits).Annotate(name);
+}
+
 Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
                                                int64_t iteration) {
-  Result<CoercedFeed> fits = CoerceAndNote(runner, feed);
-  // Of very many feeds one may be wrong.
-  if (iteration > 0) fits = std::move(fits).Annotate("iteration " + std::to_string(iteration));
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, std::move(fits));
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
+                           OfFeed(iteration, CoerceAndNote(runner, feed)));
   RunnerFeed own;
   if (!SameTensors(coerced.tensors, feed)) {
     VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));

@@ -101,6 +101,15 @@ void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
   }
 }
 
+// A set of data that ended early looks like a small one.
+void NoteShortLoader(const RunPlan& plan, const LiveResults& made, RunOutcome& outcome) {
+  const std::string less = made.feeds == nullptr ? "" : made.feeds->DescribeShortfall();
+  if (less.empty()) return;
+  outcome.faults.incomplete |= plan.strict;
+  (plan.strict ? outcome.record.faults : outcome.record.notes)
+      .push_back((plan.strict ? "--strict: " : "--data-loader-script: ") + less);
+}
+
 // Nothing of what goes on from step to step was seen. A shard may have the short ones of many.
 void JudgeOneStep(const LiveRuns& live, RunOutcome& outcome) {
   if (live.steps() == nullptr) return;
@@ -241,6 +250,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   NoteUnusedTokens(live, outcome.record);
   NoteNanInputs(live, outcome.record);
   NoteUnfedStates(live, outcome);
+  NoteShortLoader(run.plan, made, outcome);
   outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;
   if (feeds > 1) outcome.record.batch_feeds = feeds;

@@ -14,12 +14,20 @@
 namespace vernier {
 namespace {
 
+// The numbers of a new process begin anew.
+Status CheckGoesOn(const LiveRuns& live, const std::string& place) {
+  if (live.random_numbers().empty()) return {};
+  return Malformed("--resume: " + live.random_numbers() + ": iterations after those in '" + place +
+                   "' would not be those of an uninterrupted run; move it away to start anew");
+}
+
 Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {
   const RunPlan& plan = run.plan;
   const PartialOrigin origin = plan.save.outputs.empty() ? PartialOrigin() : OriginOf(plan);
   if (plan.save.resume) {
     VERNIER_ASSIGN_OR_RETURN(made.progress,
                              SavedProgress::Find(plan, live.names(), origin, run.logger));
+    if (made.progress != nullptr) VERNIER_TRY(CheckGoesOn(live, made.progress->place()));
   }
   VERNIER_ASSIGN_OR_RETURN(
       OutputSavers savers,

@@ -50,6 +50,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   TensorRelease released;
   VERNIER_TRY(comparing.loaded.CheckStepCount(feeds.CountSteps()));
   VERNIER_TRY(DecideOnWhole(run, side, comparing, feeds, inference));
+  live.NameFeedsBy([&feeds](int64_t place) { return feeds.NameOf(place); });
   bool compares = true;
   // Where loaded outputs run out, what is to be saved is still made.
   for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {
@@ -93,6 +94,9 @@ Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comp
   VERNIER_TRY(CheckOutputMaps(run.plan, live, comparing));
   if (!live.any_alive() || live.lacks_needed()) return {};
   VERNIER_TRY(BeginFeeds(run, side, made));
+  // Shards would find it out one by one, when they have done their work.
+  const auto total = run.plan.shard.wanted() ? made.feeds->total() : std::nullopt;
+  if (total) VERNIER_TRY(CheckSavedCounts(comparing.loaded, *total));
   VERNIER_TRY(live.OpenReplicas());
   if (!live.any_alive() || live.lacks_needed()) return {};
   for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(WarmUp(run, side, i, made));
@@ -147,6 +151,7 @@ Status TakeTurns(const RunContext& run, const LiveSide& side, const Comparing& c
       const LiveInference::Uses uses{side.bounds, *made.savers, run.observer, made.progress.get()};
       if (!inference) inference.emplace(run.plan, live, uses, run.logger);
       VERNIER_TRY(WarmUp(run, side, i, made));
+      live.NameFeedsBy([&feeds = *made.feeds](int64_t place) { return feeds.NameOf(place); });
     }
     if (live[i].alive()) VERNIER_TRY(InferToTheEnd(run, i, *inference, comparing, made));
     live.Close(i);

@@ -28,6 +28,16 @@ Status CheckEvenSides(const std::vector<LoadedRuns::Run>& runs) {
 
 }  // namespace
 
+Status CheckSavedCounts(const LoadedSide& loaded, int64_t total) {
+  for (const LoadedRuns::Run& run : loaded.runs()) {
+    if (run.iterations == total) continue;
+    return Malformed("--shard: '" + run.path + "' holds " + std::to_string(run.iterations) +
+                     " iterations of '" + run.name + "', and the run has " + std::to_string(total) +
+                     ": shards need the same number on every side");
+  }
+  return {};
+}
+
 Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& logger) {
   std::vector<std::string> names = live.names();
   VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan, names, logger));

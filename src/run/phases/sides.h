@@ -26,6 +26,10 @@ struct RunSides {
   ComparedPairs pairs;
 };
 
+/// Of a shard of a run with `total` iterations: kMalformed, naming the first file, unless all saved
+/// sides hold as many.
+Status CheckSavedCounts(const LoadedSide& loaded, int64_t total);
+
 /// Opens the saved outputs, finds the pairs and names them for people. Errors as LoadedSide::Open
 /// and ComparedPairs::Find.
 Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& logger);

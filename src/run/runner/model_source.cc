@@ -210,12 +210,12 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   VERNIER_ASSIGN_OR_RETURN(edit.external, CheckWeights(plan, file, logger));
   if (plan.print_summary) logger.Once(Severity::kInfo, SummariseOnnx(file), LogColor::kDefault);
   precision_ = plan.fp_to_fp16 ? "float16" : PrecisionOf(file);
-  random_operator_ = FindRandomOperator(file);
   if (plan.shape_inference) VERNIER_TRY(InferShapesOf(plan, python, edit, logger));
   request_.inputs = edit.model().RequiredInputs();
   declared_outputs_ = edit.model().Outputs();
   VERNIER_TRY(CheckInputTypes(plan.path, edit.model()));
   VERNIER_TRY(MarkOutputs(plan, edit, logger));
+  random_operator_ = FindRandomOperator(file, edit.outputs, ExternalOptions(plan));
   if (plan.fp_to_fp16) VERNIER_TRY(MakeFloat16(plan, edit, logger));
   if (!plan.save_path.empty()) {
     VERNIER_TRY(file.CheckIntact());

@@ -51,7 +51,7 @@ class ModelSource {
   /// The floating types of the weights, for runtimes that compute as the model says.
   const std::string& precision() const { return precision_; }
 
-  /// An operator of an ONNX model whose results are not a function of the inputs; empty: none.
+  /// As FindRandomOperator() has it of an ONNX model; empty: none.
   const std::string& random_operator() const { return random_operator_; }
 
   /// What the file declares as outputs, marked ones not included; empty for other types.

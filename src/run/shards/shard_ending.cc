@@ -31,12 +31,7 @@ bool IsCountedBeforehand(const LiveResults& made) {
 
 // What other shards would have decided otherwise.
 Status CheckDecided(const Comparing& comparing, int64_t total) {
-  for (const LoadedRuns::Run& run : comparing.loaded.runs()) {
-    if (run.iterations == total) continue;
-    return Malformed("--shard: '" + run.path + "' holds " + std::to_string(run.iterations) +
-                     " iterations of '" + run.name + "', and the run has " + std::to_string(total) +
-                     ": shards need the same number on every side");
-  }
+  VERNIER_TRY(CheckSavedCounts(comparing.loaded, total));
   for (const ComparedPair& pair : comparing.comparisons.pairs()) {
     if (!pair.matching.by_value() || comparing.comparisons.looked_ahead()) continue;
     return InvalidArgument("--shard: " + pair.label() +

@@ -58,13 +58,13 @@ int64_t NowInMilliseconds() {
 class ShardLook {
  public:
   Status AddPart(const std::string& path) {
+    seen_.parts.push_back(path);
     VERNIER_ASSIGN_OR_RETURN(ShardPart part, ShardPart::Open(path));
     VERNIER_TRY(CheckRun(part.head(), path));
     seen_.total = std::max(seen_.total, part.end().total);
     done_.insert(part.head().numbers.begin(), part.head().numbers.end());
     done_seconds_ += part.end().seconds;
     done_lines_ += part.end().lines;
-    seen_.parts.push_back(path);
     while (part.index()) {
       VERNIER_TRY(AddLine(part.line(), path));
       VERNIER_TRY(part.Advance());

@@ -23,7 +23,7 @@ struct ShardsSeen {
   int64_t total = 0;                   ///< iterations of the whole run; 0: no shard is done
   std::vector<int64_t> done, missing;  ///< numbers of shards, ascending
   std::vector<BegunShard> begun;       ///< by number; none is done as well
-  std::vector<std::string> parts;      ///< files of those that are done
+  std::vector<std::string> parts;      ///< what `merge` would read: files that do not count, too
   /// Iterations, each counted once, and those of them in which every output has passed.
   int64_t iterations = 0, agreeing = 0;
   /// Those in which no output has failed, and no pair, or not every pair, had an output to compare.

@@ -47,16 +47,6 @@ Result<std::vector<std::pair<std::string, std::string>>> HashModels(const RunPla
   return models;
 }
 
-// Of models that are files; what else there is has none.
-std::vector<FileStamp> StampModels(const RunPlan& plan) {
-  std::vector<FileStamp> stamps;
-  for (const RunnerPlan& runner : plan.runners) {
-    const auto file = InputFile::Open(runner.model.path);
-    stamps.push_back(file.ok() ? (*file)->stamp() : FileStamp());
-  }
-  return stamps;
-}
-
 std::string HostName() {
   utsname names{};
   return ::uname(&names) == 0 ? names.nodename : "";
@@ -132,7 +122,7 @@ Result<ShardHead> MakeShardHead(const RunPlan& plan) {
 }
 
 Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
-  std::vector<FileStamp> stamps = StampModels(plan);
+  std::vector<ModelStamp> stamps = StampModels(plan);
   VERNIER_ASSIGN_OR_RETURN(ShardHead head, MakeShardHead(plan));
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
   std::string run = HashOfRun(head);
@@ -144,9 +134,9 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   return writer;
 }
 
-// Large ones are not read a second time where nobody has written to them.
+// Large ones are not read a second time where nobody has touched them.
 Status ShardWriter::CheckModels(const RunPlan& plan) const {
-  const std::vector<FileStamp> stamps = StampModels(plan);
+  const std::vector<ModelStamp> stamps = StampModels(plan);
   for (size_t i = 0; i < models_.size(); ++i) {
     if (stamps[i] == stamps_[i]) continue;
     const auto& [path, hash] = models_[i];

@@ -22,7 +22,7 @@
 #include "record/shard_lines.h"
 #include "run/comparison/pair_recorder.h"
 #include "run/feeds/image_feeds.h"
-#include "util/input_file.h"
+#include "run/runner/model_stamps.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -122,7 +122,7 @@ class ShardWriter {
   std::string run_;
   std::vector<ShardSource> sources_;
   std::vector<std::pair<std::string, std::string>> models_;  ///< runner by runner: path, hash
-  std::vector<FileStamp> stamps_;                            ///< of these
+  std::vector<ModelStamp> stamps_;                           ///< of these
   bool averaged_;                                            ///< --check-average
   std::set<std::array<std::string, 3>> imported_;
   std::time_t started_ = std::time(nullptr);
