@@ -47,6 +47,7 @@ TEST(DecideTies, AStepOfTheOutputsNumbersIsANearTie) {
     return FloatTensor({1, 10}, values);
   };
   EXPECT_EQ(Decided("top1", row(up, 1), row(1, up))[0].flip, Flip::kNearTie);
+  EXPECT_TRUE(Decided("top1", row(up, 1), row(1, up))[0].over_bound) << "two steps would do it";
   EXPECT_EQ(Decided("top1", row(far, 1), row(1, up))[0].flip, Flip::kClear);
   const auto bytes = [](std::vector<uint8_t> values) {
     return *Tensor::Copy(DType::kUint8, {1, 10}, std::as_bytes(std::span(values)));

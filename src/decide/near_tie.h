@@ -157,7 +157,8 @@ class NearTieRule {
   double Spacing(double magnitude) const { return SpacingAt(magnitude, step_); }
 
   /// Of a sample that flipped: sets near_tie and flip by the margins, which are set, and over_bound
-  /// of a near tie by a margin of 0 that more than two steps of the numbers turned around.
+  /// of a near tie: of a margin of 0 where more than two steps of the numbers turned it around, of
+  /// others where two steps would.
   /// `largest`: the largest finite magnitude among the values that decided, on both sides.
   /// `observe()`, the limit by the noise of the values that did not, is called where nothing else
   /// gives it.

@@ -82,6 +82,7 @@ void TieLimits::Add(const DecisionSample& sample) {
   if (sample.flip != Flip::kNearTie) return;
   if (sample.by_noise) {
     ++by_noise_;
+    if (sample.over_bound) ++by_steps_;
   } else if (sample.over_bound) {
     ++over_bound_;
   } else if (sample.near_tie > 0 && margin > 0) {
@@ -191,10 +192,11 @@ bool TieLimits::AreTooMany() const {
   return ties > expected && PoissonTail(bounded_, expected) < kUnlikely;
 }
 
-int64_t TieLimits::clear_by_most() const { return MostFlip() ? by_noise_ : 0; }
+int64_t TieLimits::clear_by_most() const { return MostFlip() ? by_noise_ - by_steps_ : 0; }
 
 bool TieLimits::IsClearByMost(const DecisionSample& sample) const {
-  return sample.flip == Flip::kNearTie && sample.by_noise && MostFlip();
+  const bool is_tie = sample.flip == Flip::kNearTie && sample.by_noise && !sample.over_bound;
+  return is_tie && MostFlip();
 }
 
 DoubtfulTies TieLimits::Doubtful(bool one_margin, bool between_two) const {

@@ -28,8 +28,9 @@ struct DoubtfulTies {
 /// looked at.
 ///
 /// Near ties by noise are doubtful, and clear flips where more than half of the samples flip that
-/// decide between two values each: noise turns around less than half. One by an error bound is
-/// doubtful where
+/// decide between two values each: noise turns around less than half. Rounding may make ties of
+/// most, so that those by two steps of the numbers (by_noise and over_bound) stay. One by an error
+/// bound is doubtful where
 /// - the output is over its bound (DecisionSample::over_bound);
 /// - its limit is wider than the median margin, so that it tells hardly any decision apart;
 /// - the bound does not explain so many: the limit is 2 * 12 times the largest root mean square
@@ -88,6 +89,7 @@ class TieLimits {
   int64_t counted_ = 0;           // margins that are numbers, 0 included
   int64_t bounded_ = 0;           // in limits_
   int64_t by_noise_ = 0;
+  int64_t by_steps_ = 0;  // of by_noise_
   int64_t over_bound_ = 0;
   std::vector<int64_t> moves_;       // of samples that agree: between the margins of the sides
   std::vector<int64_t> unmeasured_;  // margins of clear flips without any noise

@@ -168,6 +168,12 @@ TEST(TieLimits, MostFlipsAreNoNearTiesByNoise) {
   EXPECT_EQ(most.Doubtful(true, true).count, 0);
   EXPECT_EQ(most.Doubtful(true, true).by, "");
   EXPECT_EQ(most.Doubtful(true, false).count, 30) << "of many values, noise turns around more";
+  DecisionSample step = tie;
+  step.over_bound = true;
+  EXPECT_FALSE(most.IsClearByMost(step)) << "rounding may make ties of most";
+  most.Add(step);
+  EXPECT_EQ(most.clear_by_most(), 30);
+  EXPECT_EQ(most.Doubtful(true, true).count, 1);
   TieLimits half = Evenly(30);
   for (int i = 0; i < 30; ++i) half.Add(tie);
   EXPECT_EQ(half.clear_by_most(), 0);
