@@ -365,7 +365,7 @@ void DecideImage(const SamplePair<T>& pair, const NearTieRule& near_tie, OtherSa
     return limits.near_tie;
   });
   if (sample.flip != Flip::kClear) return;
-  sample.over_bound = sample.first_margin <= kMostNoiseLimits * limits.doubt;
+  sample.over_bound = ClearMargin(sample) <= kMostNoiseLimits * limits.doubt;
 }
 
 }  // namespace

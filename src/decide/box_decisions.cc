@@ -1,5 +1,6 @@
 // boxes: detections of both sides after non-maximum suppression, matched one to one.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -38,6 +39,26 @@ class BoxReader {
     } else {
       BestOfRows(best);
     }
+  }
+
+  /// A row, sure enough or not.
+  Detection Row(int64_t row, double least_score) const {
+    Detection box{};
+    box.row = row;
+    double best = layout_.scores < 0 ? 1 : At(row, layout_.scores);
+    for (int64_t c = layout_.scores + 1; layout_.scores >= 0 && c < layout_.columns; ++c) {
+      best = std::max(best, At(row, c));
+    }
+    Classify(best, least_score, box);
+    Corners(box);
+    return box;
+  }
+
+  /// As BoxRows has it.
+  double Apart(int64_t row, int64_t label, int64_t other) const {
+    if (layout_.scores < 0 || layout_.label >= 0) return kNoMargin;
+    const double factor = layout_.score < 0 ? 1 : At(row, layout_.score);
+    return Gap(At(row, layout_.scores + label), At(row, layout_.scores + other)) * factor;
   }
 
   /// The class, the score and its margin from it. `best`: of BestScores.
@@ -221,28 +242,25 @@ bool HasNoEqual(const Detection& box, int64_t match, const Detections& other) {
 class ChangedBoxes {
  public:
   ChangedBoxes(const Detections& a, const Detections& b, const BoxMatch& match,
-               const DecideInput& input)
+               const std::array<BoxRows, 2>& rows, const DecideInput& input)
       : a_(a),
         b_(b),
         match_(match),
-        suppression_(a, b, match, input.plan.iou, input.near_tie),
+        suppression_(a, b, match, input.plan, rows, input.near_tie),
         least_score_(input.plan.score) {}
 
   /// The one that is furthest from a near tie.
   BoxBorder Worst() {
     BoxBorder worst;
-    double second_margin = kNoMargin;
     for (const bool first : {true, false}) {
       const Detections &own = first ? a_ : b_, &other = first ? b_ : a_;
       const std::vector<int64_t>& matches = first ? match_.of_first : match_.of_second;
       for (size_t i = 0; i < own.boxes.size(); ++i) {
         if (!HasNoEqual(own.boxes[i], matches[i], other)) continue;
         const BoxBorder border = Of(first, i);
-        second_margin = std::fmax(second_margin, border.second_margin);
         if (border.IsWorseThan(worst)) worst = border;
       }
     }
-    if (std::isnan(worst.second_margin)) worst.second_margin = second_margin;
     return worst;
   }
 
@@ -273,8 +291,8 @@ std::string MatchText(const BoxCounts& of) {
   return text + ", mean IoU " + FormatG(of.overlap / static_cast<double>(of.matched), 4);
 }
 
-void CompareDetections(const Detections& a, const Detections& b, const DecideInput& input,
-                       DecisionSample& sample) {
+void CompareDetections(const Detections& a, const Detections& b, const std::array<BoxRows, 2>& rows,
+                       const DecideInput& input, DecisionSample& sample) {
   sample.near_tie = input.near_tie.known();
   sample.first = LabelsText(a);
   sample.second = LabelsText(b);
@@ -291,10 +309,21 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   if (all > 0) sample.similarity = counts.overlap / static_cast<double>(all);
   if (others == 0) return;
   sample.detail = MatchText(counts);
-  const BoxBorder worst = ChangedBoxes(a, b, match, input).Worst();
+  const BoxBorder worst = ChangedBoxes(a, b, match, rows, input).Worst();
   sample.first_margin = worst.first_margin;
-  if (!std::isnan(worst.second_margin)) sample.second_margin = worst.second_margin;
+  // What the candidate does not have may have been as near as the reference's.
+  sample.second_margin = std::isnan(worst.second_margin)
+                             ? std::min(sample.second_margin, worst.first_margin)
+                             : worst.second_margin;
   input.near_tie.Judge(sample, 0, [&] { return worst.limit; });
+}
+
+template <typename T>
+BoxRows RowsOf(const T* values, const BoxLayout& layout, double least_score) {
+  const BoxReader<T> reader(values, layout);
+  return {
+      layout.boxes, [=](int64_t row) { return reader.Row(row, least_score); },
+      [=](int64_t row, int64_t label, int64_t other) { return reader.Apart(row, label, other); }};
 }
 
 // Empty outputs may claim any number of samples.
@@ -351,9 +380,12 @@ Result<std::vector<DecisionSample>> DecideBoxes(const DecideInput& input) {
     PartReader<T> a(input.reference, first.boxes * first.columns);
     PartReader<T> b(input.candidate, second.boxes * second.columns);
     for (int64_t i = 0; i < first.samples; ++i) {
-      VERNIER_ASSIGN_OR_RETURN(const Detections of_first, Detect(a.Part(i), first, input.plan));
-      VERNIER_ASSIGN_OR_RETURN(const Detections of_second, Detect(b.Part(i), second, input.plan));
-      CompareDetections(of_first, of_second, input, samples[static_cast<size_t>(i)]);
+      const T *from_a = a.Part(i), *from_b = b.Part(i);
+      VERNIER_ASSIGN_OR_RETURN(const Detections of_first, Detect(from_a, first, input.plan));
+      VERNIER_ASSIGN_OR_RETURN(const Detections of_second, Detect(from_b, second, input.plan));
+      const std::array<BoxRows, 2> rows = {RowsOf(from_a, first, input.plan.score),
+                                           RowsOf(from_b, second, input.plan.score)};
+      CompareDetections(of_first, of_second, rows, input, samples[static_cast<size_t>(i)]);
     }
     return {};
   });

@@ -47,6 +47,7 @@ TEST(DecideTies, AStepOfTheOutputsNumbersIsANearTie) {
     return FloatTensor({1, 10}, values);
   };
   EXPECT_EQ(Decided("top1", row(up, 1), row(1, up))[0].flip, Flip::kNearTie);
+  EXPECT_TRUE(Decided("top1", row(up, 1), row(1, up))[0].over_bound) << "two steps would do it";
   EXPECT_EQ(Decided("top1", row(far, 1), row(1, up))[0].flip, Flip::kClear);
   const auto bytes = [](std::vector<uint8_t> values) {
     return *Tensor::Copy(DType::kUint8, {1, 10}, std::as_bytes(std::span(values)));
@@ -181,6 +182,66 @@ TEST(DecideTies, TheLogitsOfSigmoidsExplainSets) {
     EXPECT_TRUE(decided(kind, 0.1).over_bound) << kind;
     EXPECT_FALSE(decided(kind, 3).over_bound) << kind;
   }
+}
+
+// A reference that decides between equal values says nothing of how far the candidate moved.
+TEST(DecideTies, AMarginOfZeroExcusesNoLargeMove) {
+  const std::vector<float> tied = {4.1F, 4.1F, 1.1F, 0.1F, -1, 2, 3, -2, 1, 0};
+  const auto flip = [&](float second, float others) {
+    std::vector<float> moved = tied;
+    moved[1] += second;
+    for (size_t i = 2; i < moved.size(); ++i) moved[i] += i % 2 == 0 ? others : -others;
+    return Decided("top1", FloatTensor({1, 10}, tied), FloatTensor({1, 10}, moved))[0];
+  };
+  EXPECT_EQ(flip(5, 0).flip, Flip::kClear);
+  EXPECT_EQ(flip(5, 0.01F).flip, Flip::kClear);
+  EXPECT_FALSE(flip(5, 0.01F).over_bound) << "nor does the noise";
+  EXPECT_EQ(flip(0.02F, 0.01F).flip, Flip::kNearTie);
+  EXPECT_TRUE(flip(0.02F, 0.01F).over_bound) << "by the noise alone";
+  EXPECT_EQ(flip(4 * 0x1p-23F, 0).flip, Flip::kNearTie) << "a step of float32";
+  EXPECT_FALSE(flip(4 * 0x1p-23F, 0).over_bound);
+  // A ReLU that is forgotten, and values that are 0.5 and less on the other side.
+  const Tensor relu = FloatTensor({1, 4}, {0, 1, 2, 0}), none = FloatTensor({1, 4}, {-3, 1, 2, -1});
+  EXPECT_EQ(Decided("sign", relu, none)[0].flip, Flip::kClear);
+  const auto bound = [&](double atol) {
+    return Decide(*ParseDecision("sign"), relu, none, AllowedDifference{atol, 0}, {})->at(0).flip;
+  };
+  EXPECT_EQ(bound(1e-6), Flip::kClear);
+  EXPECT_EQ(bound(2), Flip::kNearTie);
+  const Tensor maps = FloatTensor({1, 3, 4}, {0, 0, 0, 9, 0, 0, 9, 0, 0, 0, 0, 0});
+  const Tensor wrong = FloatTensor({1, 3, 4}, {0, 0, 0, 9, 0, 0, 9, 0, 5, 5, 0, 0});
+  EXPECT_EQ(Decided("argmax", maps, wrong)[0].flip, Flip::kClear);
+}
+
+TEST(DecideTies, AStepFromATieOfAGridIsANearTie) {
+  const auto bytes = [](const std::vector<uint8_t>& values) {
+    return *Tensor::Copy(DType::kUint8, {1, 10}, std::as_bytes(std::span(values)));
+  };
+  const Tensor tied = bytes({200, 200, 7, 7, 7, 7, 7, 7, 7, 7});
+  const auto near = Decided("y:top1", tied, bytes({200, 202, 7, 7, 7, 7, 7, 7, 7, 7}))[0];
+  EXPECT_EQ(near.flip, Flip::kNearTie);
+  EXPECT_FALSE(near.over_bound);
+  EXPECT_EQ(Decided("y:top1", tied, bytes({200, 203, 7, 7, 7, 7, 7, 7, 7, 7}))[0].flip,
+            Flip::kClear);
+  // Of float16, where rounding made the tie.
+  std::vector<float> exact(10, 0.25F), rounded = exact;
+  exact[0] = 18.001F, exact[1] = 18.004F, rounded[0] = rounded[1] = 18;
+  EXPECT_EQ(Decided("top1", FloatTensor({1, 10}, rounded), FloatTensor({1, 10}, exact))[0].flip,
+            Flip::kNearTie);
+}
+
+TEST(DecideTies, TheCandidatesMarginIsNotFarBeyondTheLimit) {
+  EXPECT_EQ(FlipByMargin(0.1, 0.1, 0.2), Flip::kNearTie);
+  EXPECT_EQ(FlipByMargin(0.1, 0.8, 0.2), Flip::kNearTie);
+  EXPECT_EQ(FlipByMargin(0.1, 0.9, 0.2), Flip::kClear);
+  EXPECT_EQ(FlipByMargin(0.2, 0, 0.2), Flip::kClear);
+  EXPECT_EQ(FlipByMargin(0, 0.1, 0), Flip::kClear);
+  EXPECT_EQ(FlipByMargin(0, 0, 0), Flip::kNearTie);
+  EXPECT_EQ(FlipByMargin(0, 0.7, 0.2), Flip::kNearTie);
+  EXPECT_EQ(FlipByMargin(NAN, 0.1, 0.2), Flip::kClear);
+  const Tensor a = FloatTensor({1, 3}, {1, 0.99F, 0}), b = FloatTensor({1, 3}, {0, 9, 0});
+  EXPECT_EQ(Decided("top1", a, b, 0.05)[0].flip, Flip::kClear);
+  EXPECT_EQ(Decided("top1", a, b, 3)[0].flip, Flip::kNearTie);
 }
 
 TEST(DecideTies, SomeOutputsHaveNoValueBelowZero) {

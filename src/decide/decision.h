@@ -19,10 +19,25 @@ struct AllowedDifference {
   double rtol = 0;
 };
 
-/// What a flip is by the reference's margin: a near tie where that is 0 or below the limit. NaN is
-/// neither.
-inline Flip FlipByMargin(double first_margin, double near_tie) {
-  return first_margin == 0 || first_margin < near_tie ? Flip::kNearTie : Flip::kClear;
+/// A candidate's margin of more limits than that is no near tie, whatever the reference's is.
+inline constexpr double kMostCandidateLimits = 4;
+
+/// Is the reference's margin that of a near tie? NaN is none.
+inline bool IsNearMargin(double first_margin, double near_tie) {
+  return first_margin == 0 || first_margin < near_tie;
+}
+
+/// What a flip is by the margins of both sides: a near tie where the reference's is 0 or below the
+/// limit, unless the candidate's is far beyond it.
+inline Flip FlipByMargin(double first_margin, double second_margin, double near_tie) {
+  const bool far = second_margin > kMostCandidateLimits * near_tie;
+  return IsNearMargin(first_margin, near_tie) && !far ? Flip::kNearTie : Flip::kClear;
+}
+
+/// The margin that a clear flip is clear by: the candidate's where the reference's is none.
+inline double ClearMargin(const DecisionSample& sample) {
+  return IsNearMargin(sample.first_margin, sample.near_tie) ? sample.second_margin
+                                                            : sample.first_margin;
 }
 
 /// Is any value below 0? Of floating and integer types.

@@ -95,6 +95,11 @@ bool HasNothing(const DecisionSample& sample) {
   return none(sample.first) && none(sample.second);
 }
 
+// A text of threshold or sign about a single value.
+bool IsOneSide(const std::string& text) {
+  return text == "yes" || text == "no" || text == "+" || text == "-" || text == "invalid";
+}
+
 // Of a set the K-th value has many neighbours in its noise: that most sets differ says nothing.
 bool IsTop1(std::string_view kind) { return kind == "top1" || kind.starts_with("top1,"); }
 
@@ -292,6 +297,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     if (HasNothing(sample)) ++without_any_;
     if (sample.all_above) ++all_above_;
     any_map_ |= IsMapText(sample.first);
+    any_list_ |= !IsOneSide(sample.first);
     if (sample.first_margin == 0) ++without_margin_;
     if (sample.flip == Flip::kNone) continue;
     const FlipPlace place{iteration, step, {}, static_cast<int64_t>(row)};
@@ -304,6 +310,24 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
   }
 }
 
+// What the samples of the run say together about which flips are clear.
+void DecisionFold::TellByRun(bool one_margin, bool between_two, DecisionRecord& record) const {
+  const DoubtfulTies doubtful = limits_.Doubtful(one_margin, between_two);
+  record.doubtful_near_ties = doubtful.count;
+  record.doubtful_by = doubtful.by;
+  const int64_t more = (between_two ? limits_.clear_by_most() : 0) - limits_.near_by_moves();
+  record.clear_flips += more;
+  record.near_ties -= more;
+  for (WorstFlip& flip : record.worst) {
+    const bool is_clear = between_two && limits_.IsClearByMost(flip.sample);
+    if (limits_.IsNearByMoves(flip.sample)) flip.sample.flip = Flip::kNearTie;
+    if (is_clear) flip.sample.flip = Flip::kClear;
+  }
+  const DoubtfulTies clear = limits_.DoubtfulClear(between_two);
+  record.doubtful_clear = clear.count;
+  record.clear_by = clear.by;
+}
+
 DecisionRecord DecisionFold::Record() const {
   DecisionRecord record = record_;
   const auto agreeing = record.samples - record.flips;
@@ -311,17 +335,8 @@ DecisionRecord DecisionFold::Record() const {
   record.agreement = static_cast<double>(agreeing) / samples;
   const bool is_top = record.kind.starts_with("top");
   const bool is_single = record.kind.starts_with("argmax") && !any_map_;
-  const DoubtfulTies doubtful = limits_.Doubtful(is_top || is_single);
-  record.doubtful_near_ties = doubtful.count;
-  record.doubtful_by = doubtful.by;
-  record.clear_flips -= limits_.near_by_moves();
-  record.near_ties += limits_.near_by_moves();
-  for (WorstFlip& flip : record.worst) {
-    if (limits_.IsNearByMoves(flip.sample)) flip.sample.flip = Flip::kNearTie;
-  }
-  const DoubtfulTies clear = limits_.DoubtfulClear(IsTop1(record.kind) || is_single);
-  record.doubtful_clear = clear.count;
-  record.clear_by = clear.by;
+  const bool is_side = HasBorder(record.kind) && !any_list_;
+  TellByRun(is_top || is_single, IsTop1(record.kind) || is_single || is_side, record);
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
   if (record.samples > 0) record.similarity = similarity_sum_ / samples;
   const std::string_view looked_for = LookedFor(record.kind);

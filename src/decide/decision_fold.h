@@ -33,6 +33,8 @@ class DecisionFold {
   DecisionRecord FinalRecord(uint64_t seed) const;
 
  private:
+  void TellByRun(bool one_margin, bool between_two, DecisionRecord& record) const;
+
   DecisionRecord record_;
   LabelFold labels_;
   SampleTotals totals_;
@@ -41,6 +43,7 @@ class DecisionFold {
   int64_t without_any_ = 0;     // samples in which neither side found what the kind looks for
   int64_t all_above_ = 0;       // samples that show nothing: DecisionSample::all_above
   bool any_map_ = false;        // of several positions, which have a margin each
+  bool any_list_ = false;       // likewise of several values
   int64_t without_margin_ = 0;  // samples whose margin is 0
   TieLimits limits_;
   size_t keep_worst_;

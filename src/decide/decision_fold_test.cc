@@ -137,6 +137,32 @@ TEST(DecisionFold, EqualValuesShowNothingWhateverDecidesByThem) {
   EXPECT_EQ(sign.Record().vacuous, "");
 }
 
+TEST(DecisionFold, NoiseTurnsAroundLessThanHalf) {
+  DecisionSample tie = SampleOf(0.1, Flip::kNearTie);
+  tie.near_tie = 0.2;
+  tie.by_noise = true;
+  DecisionOptions options;
+  options.max_clear_flips = 0;
+  const auto judged = [&](const char* kind, const char* first, const char* second) {
+    tie.first = first, tie.second = second;
+    DecisionFold fold("y", kind, 1);
+    fold.Add(0, 0, std::vector<DecisionSample>(50, tie));
+    const DecisionRecord record = fold.Record();
+    const DecisionGateRecord gate = JudgeDecision(record, options).at(0);
+    EXPECT_EQ(record.clear_flips + record.near_ties, 50);
+    EXPECT_EQ(record.worst[0].sample.flip == Flip::kClear, record.clear_flips > 0);
+    return std::pair(gate.verdict, gate.undecided);
+  };
+  const std::pair<std::string, bool> wrong = {"failed", false}, open = {"passed", true};
+  EXPECT_EQ(judged("top1", "3", "4"), wrong);
+  EXPECT_EQ(judged("threshold=0.5", "yes", "no"), wrong);
+  EXPECT_EQ(judged("sign", "+", "-"), wrong);
+  EXPECT_EQ(judged("argmax", "3", "4"), wrong);
+  EXPECT_EQ(judged("argmax", "0:3 1:4", "0:4 1:3"), open) << "of many positions";
+  EXPECT_EQ(judged("sign", "0 3", "none"), open);
+  EXPECT_EQ(judged("top5", "3 4", "4 5"), open);
+}
+
 TEST(DecisionFold, WithoutSamplesThereIsNoAgreement) {
   const DecisionRecord record = DecisionFold("y", "top1", 4).Record();
   EXPECT_TRUE(std::isnan(record.agreement));

@@ -83,7 +83,8 @@ TEST(Decide, InfinitiesAreValues) {
   const auto samples = Decided("top1", FloatTensor({2, 2}, {kInfinity, 0, kInfinity, kInfinity}),
                                FloatTensor({2, 2}, {kInfinity, 0, 0, kInfinity}));
   EXPECT_EQ(samples[0].first_margin, std::numeric_limits<double>::infinity());
-  EXPECT_EQ(samples[1].flip, Flip::kNearTie);  // a tie of the reference
+  EXPECT_EQ(samples[1].first_margin, 0);
+  EXPECT_EQ(samples[1].flip, Flip::kClear);  // a tie of the reference alone
 }
 
 TEST(Decide, PositionsAndTexts) {

@@ -94,12 +94,17 @@ std::array<ValueSteps, 2> StepsOfSides(const Tensor& a, const Tensor& b) {
 double TwoSteps(double step) { return 2 * step * kRoomOfSteps * kRoomOfSteps; }
 
 void NearTieRule::RaiseToSteps(double largest, DecisionSample& sample) const {
-  const double margin = sample.first_margin;
-  if (!(margin >= sample.near_tie)) return;
+  const bool tied = sample.first_margin == 0;
+  const double margin = tied ? sample.second_margin : sample.first_margin;
+  sample.over_bound = tied && margin > 0;
   if (largest == 0) return;  // of boxes, whose numbers are of several kinds
   if (!steps_) steps_ = StepsOfSides(*sides_[0], *sides_[1]);
   const double steps = (*steps_)[0].At(largest) + (*steps_)[1].At(largest);
-  if (margin <= steps * kRoomOfSteps) sample.near_tie = TwoSteps(steps / 2);
+  const double limit = TwoSteps(steps / 2);
+  if (!(margin <= steps * kRoomOfSteps)) return;
+  if (FlipByMargin(sample.first_margin, sample.second_margin, limit) != Flip::kNearTie) return;
+  if (margin >= sample.near_tie) sample.near_tie = limit;
+  sample.over_bound = !tied;
 }
 
 double StepOfValues(const Tensor& output) {

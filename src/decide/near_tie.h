@@ -156,7 +156,9 @@ class NearTieRule {
   /// By how much rounding may move a value of this magnitude; 0 where something else is the limit.
   double Spacing(double magnitude) const { return SpacingAt(magnitude, step_); }
 
-  /// Of a sample that flipped: sets near_tie and flip by the reference's margin, which is set.
+  /// Of a sample that flipped: sets near_tie and flip by the margins, which are set, and over_bound
+  /// of a near tie: of a margin of 0 where more than two steps of the numbers turned it around, of
+  /// others where two steps would.
   /// `largest`: the largest finite magnitude among the values that decided, on both sides.
   /// `observe()`, the limit by the noise of the values that did not, is called where nothing else
   /// gives it.
@@ -165,8 +167,9 @@ class NearTieRule {
     sample.near_tie = given_     ? *given_
                       : allowed_ ? 2 * std::max(allowed_->atol, allowed_->rtol * largest)
                                  : std::max(observe(), SpacingAt(largest, step_));
-    if (!given_ && !allowed_) RaiseToSteps(largest, sample);
-    sample.flip = FlipByMargin(sample.first_margin, sample.near_tie);
+    if (!given_ && (!allowed_ || sample.first_margin == 0)) RaiseToSteps(largest, sample);
+    sample.flip = FlipByMargin(sample.first_margin, sample.second_margin, sample.near_tie);
+    sample.over_bound &= sample.flip == Flip::kNearTie;
   }
 
  private:

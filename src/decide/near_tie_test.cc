@@ -93,6 +93,25 @@ TEST(NearTie, TheStepIsThatOfTheValues) {
             0x1p-10);
   EXPECT_EQ(SpacingAt(18.03, 0x1p-7), 0.125);
   EXPECT_EQ(SpacingAt(0, 0x1p-7), 0);
+  EXPECT_EQ(SpacingAt(0x1p-13, 0x1p-10), 0x1p-23);
+  EXPECT_EQ(SpacingAt(1e-6, 0x1p-10), 0x1p-24) << "subnormal numbers of float16 are multiples";
+  EXPECT_EQ(SpacingAt(1e-39, 0x1p-7), 0x1p-133);
+}
+
+// Margins below one step of float16, of a softmax that is next to 0 there.
+TEST(NearTie, TheStepsOfSubnormalNumbersAreTheLeastOne) {
+  std::vector<float> exact, rounded;
+  for (int i = 0; i < 40; ++i) {
+    exact.push_back(i == 0 ? 1.0F : static_cast<float>(3e-8 * i));
+    rounded.push_back(i == 0 ? 1.0F
+                             : static_cast<float>(std::nearbyint(3e-8 * i * 0x1p24) * 0x1p-24));
+  }
+  std::swap(exact[20], exact[21]);
+  for (const bool first : {true, false}) {
+    const Tensor a = FloatsOf({1, 40}, exact), b = FloatsOf({1, 40}, rounded);
+    const auto samples = *Decide(*ParseDecision("rank=30"), first ? a : b, first ? b : a, {}, {});
+    EXPECT_EQ(samples[0].flip, Flip::kNearTie) << samples[0].near_tie;
+  }
 }
 
 // docs/decisions.md: 2.1 % of such flips are beyond the limit, and a little more where few values

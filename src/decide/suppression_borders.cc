@@ -13,13 +13,41 @@ namespace vernier {
 
 bool BoxBorder::IsWorseThan(const BoxBorder& other) const {
   const auto times = [](const BoxBorder& border) {
-    if (border.first_margin == 0) return 0.0;
-    return border.limit > 0 ? border.first_margin / border.limit
-                            : std::numeric_limits<double>::infinity();
+    const double candidate = border.second_margin / kMostCandidateLimits;
+    if (border.first_margin == 0 && !(candidate > border.limit)) return 0.0;
+    const double margin = std::fmax(border.first_margin, candidate);
+    return border.limit > 0 ? margin / border.limit : std::numeric_limits<double>::infinity();
   };
   if (std::isnan(other.first_margin)) return !std::isnan(first_margin);
   if (times(*this) != times(other)) return times(*this) > times(other);
   return first_margin > other.first_margin;
+}
+
+// Where the other side has the box in its row: by how much its score or its class went the other
+// way. nullopt: it does not, as where it suppresses the box. Outputs of another length have other
+// boxes in their rows, and so have boxes that moved.
+std::optional<BoxBorder> SuppressionBorders::ByRow(bool first, const Detection& box) const {
+  constexpr double kSameBox = 0.5, kFloatStep = 0x1p-23;
+  const BoxRows &own = rows_[first ? 0 : 1], &other = rows_[first ? 1 : 0];
+  if (own.count != other.count) return std::nullopt;
+  const Detection there = other.at(box.row);
+  if (!(Overlap(box, there) >= kSameBox)) return std::nullopt;
+  const double score = std::max(box.score, there.score);
+  BoxBorder border;
+  if (there.score < least_score_) {
+    border = {box.score - least_score_, least_score_ - there.score,
+              ScoreLimit(NoisyValues::kOne, score)};
+  } else if (there.label != box.label) {
+    border = {own.apart(box.row, box.label, there.label),
+              other.apart(box.row, there.label, box.label), ScoreLimit(NoisyValues::kTwo, score)};
+  }
+  if (std::isnan(border.first_margin)) return std::nullopt;
+  const double steps = TwoSteps(SpacingAt(score, kFloatStep));
+  if (std::max(border.first_margin, border.second_margin) < steps) {
+    border.limit = std::max(border.limit, steps);
+  }
+  if (!first) std::swap(border.first_margin, border.second_margin);
+  return border;
 }
 
 std::optional<BoxBorder> SuppressionBorders::Of(bool first, size_t box, int64_t changed) {
@@ -51,6 +79,7 @@ std::optional<BoxBorder> SuppressionBorders::Find(bool first, size_t box, int de
   constexpr int kMostDeep = 8;
   if (depth > kMostDeep || --budget_ < 0) return std::nullopt;
   const Detections &own = first ? a_ : b_, &other = first ? b_ : a_;
+  if (const auto border = ByRow(first, own.boxes[box])) return border;
   const std::optional<Place> there = Counterpart(own.boxes[box], other);
   if (!there) return std::nullopt;
   if (there->kept) {
@@ -78,6 +107,7 @@ std::optional<BoxBorder> SuppressionBorders::Against(bool first, size_t box,
                                                      int depth) {
   const Detections &own = first ? a_ : b_, &other = first ? b_ : a_;
   const Detection &x = own.boxes[box], &their = other.boxes[surer];
+  if (const auto border = ByRow(!first, their)) return border;
   const std::optional<Place> there = Counterpart(their, own);
   if (!there || (there->kept && there->index == box)) return std::nullopt;
   const Detection& y = (there->kept ? own.boxes : own.suppressed)[there->index];

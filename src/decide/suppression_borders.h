@@ -2,10 +2,13 @@
 // to decide.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
+#include "decide/decision.h"
 #include "decide/detections.h"
 
 namespace vernier {
@@ -20,19 +23,33 @@ struct BoxBorder {
   bool IsWorseThan(const BoxBorder& other) const;
 };
 
+/// The rows of one side's output, of boxes that are sure enough and of others.
+struct BoxRows {
+  int64_t count = 0;
+  std::function<Detection(int64_t row)> at;
+  /// By how much the score of the class `label` is above that of `other`; NaN where classes have
+  /// none.
+  std::function<double(int64_t row, int64_t label, int64_t other)> apart;
+};
+
 /// Non-maximum suppression turns differences without meaning into boxes: of two that overlap by
 /// nearly `iou`, or are nearly as sure as each other, one is kept on one side alone. The score of
 /// such a box is far from any border. Its margin is that of the decision that went the other way:
-/// by how much the reference's IoU differs from `iou`, or its two scores from each other.
+/// by how much the reference's IoU differs from `iou`, or its two scores from each other. Where the
+/// box is there on the other side, in its row, and its score or its class went the other way, these
+/// decide instead: what else lies there is another box.
 class SuppressionBorders {
  public:
-  /// All must outlive it.
-  SuppressionBorders(const Detections& a, const Detections& b, const BoxMatch& match, double iou,
+  /// All must outlive it. `plan`: of boxes.
+  SuppressionBorders(const Detections& a, const Detections& b, const BoxMatch& match,
+                     const DecisionPlan& plan, const std::array<BoxRows, 2>& rows,
                      const NearTieRule& rule)
       : a_(a),
         b_(b),
         match_(match),
-        iou_(iou),
+        iou_(plan.iou),
+        least_score_(plan.score),
+        rows_(rows),
         rule_(rule),
         score_noise_(match.scores.scale()),
         corner_noise_(match.corners.scale()),
@@ -43,7 +60,8 @@ class SuppressionBorders {
   double ScoreLimit(NoisyValues values, double score) const;
 
   /// Of a box of the first or second side that has no counterpart of its class among those that the
-  /// other side keeps, one of `changed` that differ. nullopt: the other side did not suppress it.
+  /// other side keeps, one of `changed` that differ. nullopt: the other side did not suppress it,
+  /// and does not have it in its row.
   std::optional<BoxBorder> Of(bool first, size_t box, int64_t changed);
 
  private:
@@ -55,6 +73,7 @@ class SuppressionBorders {
   std::optional<BoxBorder> Find(bool first, size_t box, int depth);
   std::optional<BoxBorder> Against(bool first, size_t box, const Detection& hidden, size_t surer,
                                    int depth);
+  std::optional<BoxBorder> ByRow(bool first, const Detection& box) const;
   std::optional<Place> Counterpart(const Detection& box, const Detections& in) const;
   BoxBorder ByOverlap(bool first, double own, double other, const Detection& x,
                       const Detection& y) const;
@@ -70,6 +89,8 @@ class SuppressionBorders {
   const Detections& b_;
   const BoxMatch& match_;
   double iou_;
+  double least_score_;
+  const std::array<BoxRows, 2>& rows_;
   const NearTieRule& rule_;
   double score_noise_;
   double corner_noise_;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "decide/decision.h"
 #include "decide/intervals.h"
 #include "decide/near_tie.h"
 #include "util/number_text.h"
@@ -28,8 +29,9 @@ double EndOfBin(size_t bin) {
 
 // Clear, as the sample has no noise to compare its margin with.
 bool IsUnmeasured(const DecisionSample& sample) {
-  return sample.flip == Flip::kClear && sample.by_noise && sample.first_margin > 0 &&
-         sample.near_tie < kLeastNoiseShare * sample.first_margin;
+  const double margin = ClearMargin(sample);
+  return sample.flip == Flip::kClear && sample.by_noise && margin > 0 &&
+         sample.near_tie < kLeastNoiseShare * margin;
 }
 
 int64_t CountAll(const std::vector<int64_t>& bins) {
@@ -75,28 +77,29 @@ void TieLimits::Add(const DecisionSample& sample) {
   } else {
     ++flips_;
   }
-  if (margin == 0) return;
-  ++margins_[BinOfValue(margin)];
+  if (margin > 0) ++margins_[BinOfValue(margin)];
   if (sample.flip == Flip::kClear) AddClear(sample);
   if (sample.flip != Flip::kNearTie) return;
   if (sample.by_noise) {
     ++by_noise_;
+    if (sample.over_bound) ++by_steps_;
   } else if (sample.over_bound) {
     ++over_bound_;
-  } else if (sample.near_tie > 0) {
+  } else if (sample.near_tie > 0 && margin > 0) {
     ++bounded_;
     ++limits_[BinOfValue(sample.near_tie)];
   }
 }
 
 void TieLimits::AddClear(const DecisionSample& sample) {
-  const size_t bin = BinOfValue(sample.first_margin);
+  const double margin = ClearMargin(sample);
+  if (!(margin >= 0)) return;
+  const size_t bin = BinOfValue(margin);
   if (IsUnmeasured(sample)) {
     ++unmeasured_[bin];
     if (sample.over_bound) ++explained_[bin];
   } else if (sample.by_noise) {
-    const bool explained =
-        sample.over_bound || sample.first_margin <= kMostNoiseLimits * sample.near_tie;
+    const bool explained = sample.over_bound || margin <= kMostNoiseLimits * sample.near_tie;
     ++(explained ? clear_by_noise_ : far_[bin]);
   } else if (sample.over_bound) {
     ++(sample.near_tie > 0 ? clear_over_bound_ : far_[bin]);
@@ -139,7 +142,7 @@ int64_t TieLimits::near_by_moves() const { return CountBelow(unmeasured_, LimitB
 
 bool TieLimits::IsNearByMoves(const DecisionSample& sample) const {
   const double limit = LimitByMoves();
-  return IsUnmeasured(sample) && limit > 0 && BinOfValue(sample.first_margin) < BinOfValue(limit);
+  return IsUnmeasured(sample) && limit > 0 && BinOfValue(ClearMargin(sample)) < BinOfValue(limit);
 }
 
 DoubtfulTies TieLimits::DoubtfulClear(bool one_margin) const {
@@ -189,9 +192,17 @@ bool TieLimits::AreTooMany() const {
   return ties > expected && PoissonTail(bounded_, expected) < kUnlikely;
 }
 
-DoubtfulTies TieLimits::Doubtful(bool one_margin) const {
+int64_t TieLimits::clear_by_most() const { return MostFlip() ? by_noise_ - by_steps_ : 0; }
+
+bool TieLimits::IsClearByMost(const DecisionSample& sample) const {
+  const bool is_tie = sample.flip == Flip::kNearTie && sample.by_noise && !sample.over_bound;
+  return is_tie && MostFlip();
+}
+
+DoubtfulTies TieLimits::Doubtful(bool one_margin, bool between_two) const {
   const int64_t by_moves = near_by_moves();
-  DoubtfulTies doubtful{by_noise_ + over_bound_ + by_moves, ""};
+  const int64_t by_noise = by_noise_ - (between_two ? clear_by_most() : 0);
+  DoubtfulTies doubtful{by_noise + over_bound_ + by_moves, ""};
   std::vector<std::string> bounds;
   if (over_bound_ > 0) bounds.emplace_back("that the output exceeds");
   if (bounded_ > 0) {
@@ -202,7 +213,7 @@ DoubtfulTies TieLimits::Doubtful(bool one_margin) const {
     doubtful.count += too_many ? bounded_ : wide;
   }
   std::vector<std::string> by;
-  if (by_noise_ > 0) by.emplace_back("by the noise of the other values");
+  if (by_noise > 0) by.emplace_back("by the noise of the other values");
   if (by_moves > 0) by.emplace_back("by the noise of the margins");
   if (!bounds.empty()) by.push_back("by an error bound " + JoinWords(bounds, " or "));
   doubtful.by = JoinWords(by, " or ");

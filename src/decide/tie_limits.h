@@ -24,9 +24,13 @@ struct DoubtfulTies {
 };
 
 /// Margins and limits of all samples of a decision, in constant memory: bins of an eighth of an
-/// octave. A margin of 0 is a tie by any limit, and not looked at.
+/// octave. A margin of 0 that two steps of the numbers turned around is a tie by any limit, and not
+/// looked at.
 ///
-/// Near ties by noise are doubtful. One by an error bound is where
+/// Near ties by noise are doubtful, and clear flips where more than half of the samples flip that
+/// decide between two values each: noise turns around less than half. Rounding may make ties of
+/// most, so that those by two steps of the numbers (by_noise and over_bound) stay. One by an error
+/// bound is doubtful where
 /// - the output is over its bound (DecisionSample::over_bound);
 /// - its limit is wider than the median margin, so that it tells hardly any decision apart;
 /// - the bound does not explain so many: the limit is 2 * 12 times the largest root mean square
@@ -54,14 +58,19 @@ class TieLimits {
   TieLimits();
 
   void Add(const DecisionSample& sample);
-  /// `one_margin`: the margin of a sample is that of one decision, not the least of many.
-  DoubtfulTies Doubtful(bool one_margin) const;
+  /// `one_margin`: the margin of a sample is that of one decision, not the least of many;
+  /// `between_two`: and of one between two values, or a value and a border.
+  DoubtfulTies Doubtful(bool one_margin, bool between_two = false) const;
   DoubtfulTies DoubtfulClear(bool one_margin) const;
 
   /// Flips that are clear only since their samples have no noise: they are near ties if the margins
   /// of samples that agree move by as much between the sides.
   int64_t near_by_moves() const;
   bool IsNearByMoves(const DecisionSample& sample) const;
+
+  /// Near ties by noise that are clear flips, of decisions between two values: most samples flip.
+  int64_t clear_by_most() const;
+  bool IsClearByMost(const DecisionSample& sample) const;
 
  private:
   void AddClear(const DecisionSample& sample);
@@ -80,6 +89,7 @@ class TieLimits {
   int64_t counted_ = 0;           // margins that are numbers, 0 included
   int64_t bounded_ = 0;           // in limits_
   int64_t by_noise_ = 0;
+  int64_t by_steps_ = 0;  // of by_noise_
   int64_t over_bound_ = 0;
   std::vector<int64_t> moves_;       // of samples that agree: between the margins of the sides
   std::vector<int64_t> unmeasured_;  // margins of clear flips without any noise

@@ -157,6 +157,54 @@ TEST(TieLimits, NoNoiseTurnsAroundMostSamples) {
   EXPECT_EQ(limits.DoubtfulClear(false).count, 30);
 }
 
+TEST(TieLimits, MostFlipsAreNoNearTiesByNoise) {
+  DecisionSample tie = TieOf(0.1, 0.2);
+  tie.by_noise = true;
+  TieLimits most = Evenly(3);
+  for (int i = 0; i < 30; ++i) most.Add(tie);
+  EXPECT_EQ(most.clear_by_most(), 30);
+  EXPECT_TRUE(most.IsClearByMost(tie));
+  EXPECT_FALSE(most.IsClearByMost(TieOf(0.1, 0.2))) << "by a bound";
+  EXPECT_EQ(most.Doubtful(true, true).count, 0);
+  EXPECT_EQ(most.Doubtful(true, true).by, "");
+  EXPECT_EQ(most.Doubtful(true, false).count, 30) << "of many values, noise turns around more";
+  DecisionSample step = tie;
+  step.over_bound = true;
+  EXPECT_FALSE(most.IsClearByMost(step)) << "rounding may make ties of most";
+  most.Add(step);
+  EXPECT_EQ(most.clear_by_most(), 30);
+  EXPECT_EQ(most.Doubtful(true, true).count, 1);
+  TieLimits half = Evenly(30);
+  for (int i = 0; i < 30; ++i) half.Add(tie);
+  EXPECT_EQ(half.clear_by_most(), 0);
+  EXPECT_FALSE(half.IsClearByMost(tie));
+  EXPECT_EQ(half.Doubtful(true, true).count, 30);
+}
+
+TEST(TieLimits, AMarginOfZeroIsHeldAgainstTheCandidates) {
+  DecisionSample tie = TieOf(0, 0.2);
+  TieLimits limits = Evenly(100);
+  limits.Add(tie);
+  EXPECT_EQ(limits.Doubtful(true).count, 0) << "a step";
+  tie.over_bound = true;
+  limits.Add(tie);
+  tie.over_bound = false;
+  tie.by_noise = true;
+  limits.Add(tie);
+  EXPECT_EQ(limits.Doubtful(true).count, 2);
+  // Clear by the candidate's margin, beside margins that move by 0.01.
+  TieLimits moved = WithMoves(0.01, 100);
+  const int64_t before = moved.DoubtfulClear(true).count;
+  DecisionSample clear = ClearOf(0, 0);
+  clear.second_margin = 0.3;
+  moved.Add(clear);
+  EXPECT_EQ(moved.near_by_moves(), 1) << "the first of WithMoves()";
+  EXPECT_EQ(moved.DoubtfulClear(true).count, before);
+  clear.second_margin = 0.01;
+  moved.Add(clear);
+  EXPECT_EQ(moved.near_by_moves(), 2);
+}
+
 TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   const TieLimits some = WithMoves(0.002, 100);
   EXPECT_EQ(some.DoubtfulClear(true).count, 1);

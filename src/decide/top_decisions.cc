@@ -55,7 +55,7 @@ class TopRows {
     if (sample.flip != Flip::kClear || !input_.near_tie.observes()) return;
     const double doubt = std::max(by_few ? LimitByBatch(row, deciding, changed) : 0,
                                   LimitOfSigmoids(row, deciding, changed, largest));
-    sample.over_bound = sample.first_margin <= kMostNoiseLimits * doubt;
+    sample.over_bound = ClearMargin(sample) <= kMostNoiseLimits * doubt;
   }
 
  private:

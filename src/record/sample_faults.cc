@@ -104,7 +104,8 @@ SampleFault FlipFault(std::string_view kind, const KindRule& rule, const Decisio
   }
   if (agrees) return SampleFault::kNone;
   const Flip by_margin =
-      has_margin ? FlipByMargin(sample.first_margin, sample.near_tie) : Flip::kClear;
+      has_margin ? FlipByMargin(sample.first_margin, sample.second_margin, sample.near_tie)
+                 : Flip::kClear;
   return sample.flip == by_margin ? SampleFault::kNone : SampleFault::kFlipByMargin;
 }
 
@@ -194,7 +195,8 @@ std::string SampleFaultText(SampleFault fault, const SampleColumns& columns,
       return FlipText(columns, sample) + similarity;
     case SampleFault::kFlipByMargin:
       return FlipText(columns, sample) + "'" + columns.first + "/margin' is " +
-             FormatG(sample.first_margin, 6) + " where '" + columns.name + "/near_tie' is " +
+             FormatG(sample.first_margin, 6) + " and '" + columns.second + "/margin' " +
+             FormatG(sample.second_margin, 6) + ", where '" + columns.name + "/near_tie' is " +
              FormatG(sample.near_tie, 6);
     case SampleFault::kScoreRange:
       return "'" + columns.first + "/score' or '" + columns.second + "/score': " +

@@ -85,7 +85,7 @@ void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
     sample.near_tie = near_tie;
     sample.by_noise = sample.over_bound = false;
     if (sample.flip != Flip::kNearTie && sample.flip != Flip::kClear) continue;
-    sample.flip = FlipByMargin(sample.first_margin, near_tie);
+    sample.flip = FlipByMargin(sample.first_margin, sample.second_margin, near_tie);
   }
 }
 

@@ -89,7 +89,7 @@ class Flips(Case):
 
     def test_near_ties_that_rounding_does_not_explain_are_counted(self):
         np.savez("x.npz", **{"0000000000/x": np.float32([[5, 7.999999, 0]])})
-        network("bad.onnx", late=2.0)
+        network("bad.onnx", late=1.00001)
         said, found = self.search("--on-flips", "--decision", "top1", code=1)
         self.assertEqual(found["on_flips"]["decisions"][0]["near_ties"], 1, said)
         self.assertIn("top1 of 'y': 1 of 1 flip may be clear: near ties by an error bound that the "

@@ -167,7 +167,12 @@ class ClearFlips(Decisions):
         for name, rows in (("dead.npz", np.zeros_like(alive)), ("alive.npz", alive)):
             np.savez(self.path(name), **{f"{i:010}/y": row for i, row in enumerate(rows)})
         words = ["compare", "dead.npz", "alive.npz", "--decision", "top1", "--max-clear-flips", "0",
-                 "--near-tie", "0", "--save-rows", "dead.jsonl"]
+                 "--save-rows", "dead.jsonl"]
+        self.ended = self.vernier(*words, "--near-tie", "0")
+        self.assertEqual(self.ended.code, 1, self.ended.out + self.ended.err)
+        again = self.vernier("check", "accuracy", "dead.jsonl", "--max-clear-flips", "0")
+        self.assertEqual(again.code, 1, again.out + again.err)
+        words += ["--near-tie", "9"]
         self.ended = self.vernier(*words)
         self.says("in most samples the reference decides between equal values")
         self.assertEqual(self.vernier(*words, "--strict").code, 4)
@@ -177,6 +182,85 @@ class ClearFlips(Decisions):
 
     def save(self, name, rows):
         np.savez(self.path(name), **{f"{i:010}/y": row for i, row in enumerate(rows)})
+
+    def shards_say_the_same(self, words, code):
+        whole = self.vernier(*words, "--save-record", "whole.json", "--reproducible")
+        self.assertEqual(whole.code, code, whole.out + whole.err)
+        for k in (1, 2):
+            self.vernier(*words, "--save-record", "p.json", "--shard", f"{k}/2", "--shard-exit",
+                         "done")
+        parts = sorted(path.name for path in self.folder.glob("p.shard-*.json"))
+        merged = self.vernier("merge", *parts, "-o", "merged.json", "--reproducible")
+        self.assertEqual(merged.code, code, merged.out + merged.err)
+        self.assertEqual(self.path("merged.json").read_bytes(),
+                         self.path("whole.json").read_bytes())
+
+    def rows_say_the_same(self, words, code):
+        for rows in ("rows.jsonl", "rows.npz"):
+            self.ended = self.vernier(*words, "--save-rows", rows)
+            self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+            again = self.vernier("check", "accuracy", rows, "--max-clear-flips", "0")
+            self.assertEqual(again.code, code, again.out + again.err)
+            undecided = "undecided" in self.ended.out + self.ended.err
+            self.assertEqual("undecided" in again.out + again.err, undecided)
+
+    def test_a_relu_that_is_forgotten_fails(self):
+        """The reference's margins are 0, which excuses nothing."""
+        for name, last in (("relu.onnx", "Relu"), ("none.onnx", "Identity")):
+            model = onnx.load(str(self.path("right.onnx")))
+            model.graph.node[-1].output[0] = "m"
+            model.graph.node.append(helper.make_node(last, ["m"], ["y"]))
+            onnx.save(model, str(self.path(name)))
+        words = ["run", "--runner", "a=onnxrt relu.onnx", "--runner", "b=onnxrt none.onnx",
+                 "--load-inputs", "x.npz", "--decision", "sign", "--max-clear-flips", "0",
+                 "--judge", "decisions"]
+        self.rows_say_the_same(words, 1)
+        self.says("failed")
+        self.assertNotIn("undecided", self.ended.out + self.ended.err)
+        self.assertEqual(self.vernier(*words, "--near-tie", "0.01").code, 1)
+        self.shards_say_the_same(words, 1)
+
+    def test_ties_that_the_candidate_breaks_by_far_fail(self):
+        rng = np.random.default_rng(11)
+        tied = rng.normal(size=(100, 10)).astype(np.float32)
+        tied[:40, :2] = 4.1
+        broken = tied.copy()
+        broken[:40, 1] += 5
+        maps = np.maximum(rng.normal(size=(20, 3, 8, 8)) - 1, 0).astype(np.float32)
+        wrong = maps.copy()
+        wrong[:, 2][maps.max(1) == 0] = 5
+        for kind, right, other in (("top1", tied, broken), ("argmax", maps, wrong)):
+            for name, rows in (("a.npz", right), ("b.npz", other)):
+                np.savez(self.path(name), **{"0000000000/y": rows})
+            self.rows_say_the_same(["compare", "a.npz", "b.npz", "--decision", f"y:{kind}",
+                                    "--max-clear-flips", "0", "--judge", "decisions"], 1)
+            self.assertNotIn("undecided", self.ended.out + self.ended.err)
+
+    def test_ties_of_short_types_stay_near_ties(self):
+        rng = np.random.default_rng(12)
+        small = (rng.normal(size=(300, 50)) * 1e-8).astype(np.float32)
+        np.savez(self.path("a.npz"), **{"0000000000/y": small})
+        np.savez(self.path("b.npz"), **{"0000000000/y": small.astype(np.float16)})
+        for pair in (["a.npz", "b.npz"], ["b.npz", "a.npz"]):
+            for kind in ("top1", "rank=10", "top10"):
+                ended = self.vernier("compare", *pair, "--decision", f"y:{kind}", "--judge",
+                                     "decisions", "--max-clear-flips", "0")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.assertIn("near ties", ended.out)
+
+    def test_answers_that_are_all_turned_around_fail(self):
+        """The noise of a batch is that of other samples' values, which are turned around, too."""
+        rng = np.random.default_rng(13)
+        chances = (1 / (1 + np.exp(-3 * rng.normal(size=(200, 1))))).astype(np.float32)
+        for batch in (200, 1):
+            for name, rows in (("a.npz", chances), ("b.npz", 1 - chances)):
+                np.savez(self.path(name), **{f"{i:010}/y": rows[i * batch:(i + 1) * batch]
+                                             for i in range(200 // batch)})
+            words = ["compare", "a.npz", "b.npz", "--decision", "y:threshold=0.5",
+                     "--max-clear-flips", "0", "--judge", "decisions"]
+            self.rows_say_the_same(words, 1)
+            self.says("200 flips: 200 clear")
+            self.assertNotIn("undecided", self.ended.out + self.ended.err)
 
     def test_two_classes_are_held_against_the_noise_of_the_margins(self):
         rng = np.random.default_rng(7)

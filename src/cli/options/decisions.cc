@@ -151,10 +151,10 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
-     .help = "A flip is a near tie if the reference's margin is below X. Default: twice the error"
-             " bound of --tolerance auto for the deciding values (with --max-clear-flips it is"
-             " known for ONNX graphs, too), otherwise two standard deviations of the noise in the"
-             " sample's other values.",
+     .help = "A flip is a near tie if the reference's margin is below X, and the candidate's not"
+             " above 4 X. Default: twice the error bound of --tolerance auto for the deciding"
+             " values (with --max-clear-flips it is known for ONNX graphs, too), otherwise two"
+             " standard deviations of the noise in the sample's other values.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--judge"},

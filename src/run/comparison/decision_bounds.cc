@@ -79,7 +79,7 @@ Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Ten
                            vernier::Decide(decision, first, second, {}, {}));
   for (size_t i = 0; i < samples.size(); ++i) {
     if (!is_clear(samples[i])) continue;
-    const double limit = by_noise[i].near_tie, margin = samples[i].first_margin;
+    const double limit = by_noise[i].near_tie, margin = ClearMargin(samples[i]);
     samples[i].over_bound = margin <= kMostNoiseLimits * limit || by_noise[i].over_bound ||
                             limit < kLeastNoiseShare * margin;
     if (limit == 0) samples[i].near_tie = 0;

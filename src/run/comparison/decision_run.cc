@@ -27,14 +27,18 @@ std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool
                      : "the noise of the other values";
 }
 
-// A margin of 0 is a tie by any rule, and without a margin a flip is clear by any. Clear flips that
-// a bound proves nothing about are marked before, see DecideSubject.
+// A margin of 0 that two steps of the numbers turned around is a tie by any rule, and without a
+// margin a flip is clear by any. Clear flips that a bound proves nothing about are marked before,
+// see DecideSubject; near ties are by NearTieRule::Judge().
 void MarkDoubts(ShardDecision& decided) {
   for (DecisionSample& sample : decided.row.samples) {
-    const bool is_tie = sample.flip == Flip::kNearTie && sample.first_margin != 0;
+    const bool is_tie =
+        sample.flip == Flip::kNearTie && (sample.first_margin != 0 || sample.over_bound);
+    const bool by_steps = is_tie && sample.first_margin != 0 && !decided.bounded;
     const bool is_clear = sample.flip == Flip::kClear && sample.first_margin >= 0;
     sample.by_noise = (is_tie || is_clear) && !decided.bounded;
-    sample.over_bound = (is_tie && decided.over_bound) || (is_clear && sample.over_bound);
+    sample.over_bound =
+        (is_tie && decided.over_bound) || ((is_clear || by_steps) && sample.over_bound);
   }
 }
 
