@@ -21,6 +21,11 @@ class Digests:
         except (OSError, ValueError):
             return {}
 
+    def known(self, path):
+        """As it was at the last run, or None."""
+        entry = self._before.get(path)
+        return entry and entry[2]
+
     def of(self, path, algorithm="sha256"):
         """As wheels write it: "sha256=" and base64. OSError if there is no such file."""
         facts = os.stat(path)
@@ -30,6 +35,9 @@ class Digests:
             entry = (*state, f"{algorithm}={computed(path, algorithm)}")
         self._now[path] = entry
         return entry[2]
+
+    def forget(self, path):
+        self._now.pop(path, None)
 
     def save(self):
         if self._now == self._before:

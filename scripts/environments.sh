@@ -43,11 +43,13 @@ what_to_type() {
 
 # What went wrong: that there is no network, or the last line that a failed command wrote.
 reason() {
+  local last
   if is_unreachable "$1"; then
     echo "its server cannot be reached"
     return
   fi
-  grep -sv '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1
+  last=$(grep -sv '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1) || true
+  echo "${last:-it says nothing}"
 }
 
 as_root() {
@@ -123,24 +125,100 @@ cannot_be_written() {
 # venv NAME LIST: a virtual environment .deps/NAME, made anew when LIST, the interpreter or the
 # place of this folder has changed. Packages are recorded one by one in .installed.
 venv() {
-  local list=$2 log=$deps/logs/$1.log folder=$deps/$1 stamp
-  stamp=$({ cat "$list"; "$python" --version; echo "$folder"; } | sha256sum | cut -d ' ' -f 1)
-  if [[ $(cat "$folder/.stamp" 2>/dev/null) == "$stamp" && -e $folder/.installed &&
-    -x $folder/bin/python ]]; then
+  local folder=$deps/$1 stamp
+  stamp=$({ cat "$2"; "$python" --version; echo "$folder"; } | sha256sum | cut -d ' ' -f 1)
+  if [[ -e $folder ]] && ! has_marks "$folder" "$2" "$stamp"; then adopt "$1" "$2" "$stamp"; fi
+  if [[ -e $folder ]]; then
+    mend_frame "$1"
+    check_interpreter "$1"
     forget_damaged "$1"
     return
   fi
-  rm -rf "$folder" 2>/dev/null || cannot_be_written "$folder"
-  make_venv "$1"
+  make_venv "$folder"
   { touch "$folder/.installed" && echo "$stamp" >"$folder/.stamp"; } 2>/dev/null ||
     cannot_be_written "$folder"
 }
 
-# make_venv NAME: the environment with its pip, or what it lacks of these.
+# has_marks FOLDER LIST STAMP: whether .stamp and .installed are those of a whole LIST.
+has_marks() {
+  [[ $(cat "$1/.stamp" 2>/dev/null) == "$3" ]] &&
+    cmp --quiet <(entries "$2" | sort) <(sort "$1/.installed" 2>/dev/null)
+}
+
+# adopt NAME LIST STAMP: .deps/NAME is not finished, damaged or of another list. Where it can be of
+# LIST, what it has of LIST counts as installed, once forget_damaged has read the files; else it is
+# set aside.
+adopt() {
+  local folder=$deps/$1 found
+  if ! found=$("$python" -B scripts/damaged-packages.py --of "$2" "$folder" 2>/dev/null); then
+    step "$1: is of another list, Python or folder: made anew; the former one stays until all of" \
+      "the new one is there"
+    mv "$folder" "$folder.former" 2>/dev/null || cannot_be_written "$folder"
+    return
+  fi
+  if [[ $(cat "$folder/.stamp" 2>/dev/null) == "$3" && -f $folder/.installed &&
+    $(sort <<<"$found") == "$(sort "$folder/.installed")" ]]; then return; fi
+  step "$1: .stamp or .installed does not fit what is there: each file is checked"
+  {
+    rm -rf "$folder/.stamp" "$folder/.installed" &&
+      echo -n "${found:+$found$'\n'}" >"$folder/.installed" && echo "$3" >"$folder/.stamp"
+  } 2>/dev/null || cannot_be_written "$folder"
+}
+
+# What was set aside comes back where its replacement is not complete.
+restore_former() {
+  local former
+  for former in "$deps"/*.former; do
+    if [[ -e $former ]]; then
+      rm -rf "${former%.former}" && mv "$former" "${former%.former}"
+      step "$(basename "$former" .former): the former one stays"
+    fi
+  done
+}
+
+# make_venv FOLDER [OPTION]: the environment with its pip, or what it lacks of these.
 make_venv() {
-  local log=$deps/logs/$1.log
-  { "$python" -m venv "$deps/$1" >"$log" 2>&1; } 2>/dev/null ||
+  local log
+  log=$deps/logs/$(basename "$1").log
+  { "$python" -m venv "${@:2}" "$1" >"$log" 2>&1; } 2>/dev/null ||
     fail "python3 -m venv failed ($(reason "$log")); see $log"
+}
+
+# frame_of FOLDER: what is not of packages there, one a line with its state, and programs that are
+# not executable.
+frame_of() {
+  local scripts=(activate activate.csh activate.fish Activate.ps1) file
+  cd "$1" || return
+  find lib64 bin -maxdepth 1 -regex 'lib64\|bin/python[0-9.]*' -printf '%p %l\n'
+  for file in pyvenv.cfg "${scripts[@]/#/bin/}"; do
+    echo "$file $(sed -e "s|$1|.|g" -e '/^command = /d' "$file" | sha256sum)"
+  done
+  find bin -type f ! -perm -100 ! -name '[aA]ctivate*' -printf '%p not executable\n'
+}
+
+# mend_frame NAME: what is not of packages is compared with a new environment's.
+mend_frame() {
+  local folder=$deps/$1 new=$deps/tmp/$1 changed
+  make_venv "$new" --without-pip
+  changed=$(diff <(frame_of "$new" 2>/dev/null | sort) <(frame_of "$folder" 2>/dev/null | sort) |
+    sed -n 's/^[<>] \([^ ]*\) .*/\1/p' | sort -u | paste -s -d ' ') || true
+  rm -rf "$new"
+  if [[ -z $changed ]]; then return; fi
+  step "$1: ${changed// /, } missing or changed: made anew"
+  rm -rf "${folder:?}"/{lib64,pyvenv.cfg} \
+    "$folder"/bin/{python,python3,python3.*,activate{,.csh,.fish},Activate.ps1} \
+    2>/dev/null || cannot_be_written "$folder"
+  make_venv "$folder" --without-pip
+  find "$folder/bin" -type f ! -name '[aA]ctivate*' -exec chmod +x {} +
+}
+
+# check_interpreter NAME: of a folder that no mending helps, what to type.
+check_interpreter() {
+  local folder=$deps/$1 log=$deps/logs/$1.log prefix
+  prefix=$("$folder/bin/python" -c 'import sys; print(sys.prefix)' 2>"$log") || true
+  if [[ $prefix == "$folder" ]]; then return; fi
+  fail "$folder/bin/python does not run as it should ($(reason "$log")): type rm -r $folder, then" \
+    "the same command again"
 }
 
 # forget_damaged NAME: of packages in .deps/NAME that are not whole any more, it is no longer known
@@ -150,6 +228,11 @@ forget_damaged() {
   damaged=$("$python" -B scripts/damaged-packages.py "$folder" 2>"$log") ||
     fail "$folder cannot be read ($(reason "$log")): type rm -r $folder, then the same command" \
       "again"
+  if grep -q '[.]pyc$' <<<"$damaged"; then
+    step "$1: damaged and removed, Python makes it anew:" \
+      "$(grep '[.]pyc$' <<<"$damaged" | paste -s -d ' ')"
+    damaged=$(grep -v '[.]pyc$' <<<"$damaged") || true
+  fi
   if [[ -z $damaged ]]; then return; fi
   step "$1: files of ${damaged//$'\n'/, } are missing or changed: they are installed again"
   {
@@ -159,7 +242,7 @@ forget_damaged() {
   # pip cannot mend itself.
   if grep -qx pip <<<"$damaged"; then
     rm -rf "$folder"/lib/python3*/site-packages/pip{,-*.dist-info}
-    make_venv "$1"
+    make_venv "$folder"
   fi
 }
 
@@ -187,28 +270,35 @@ environment() {
   mapfile -t wanted < <(not_yet_installed "$1" "$2")
   if [[ ${#wanted[@]} == 0 ]]; then
     step "$3: all there"
-    return
+  else
+    pip "$1" "${wanted[@]}" || {
+      fail "$3: $(reason "$deps/logs/$1.log")$(what_to_type "$deps/logs/$1.log")"
+    }
+    step "$3: fetched into .deps/$1"
   fi
-  pip "$1" "${wanted[@]}" || {
-    fail "$3: $(reason "$deps/logs/$1.log")$(what_to_type "$deps/logs/$1.log")"
-  }
-  step "$3: fetched into .deps/$1"
+  rm -rf "$deps/$1.former"
 }
 
 # wheelhouse NAME LIST: the same packages as files in .deps/NAME/wheels, from which tests fill
 # environments of their own without a network.
 wheelhouse() {
   local folder=$deps/$1 log=$deps/logs/$1.log cache=()
-  if [[ -e $folder/wheels/.complete ]] && is_whole "$folder/wheels" has_wheels "$folder" "$2"; then
+  if is_whole "$folder/wheels" has_wheels "$folder" "$2"; then
+    touch "$folder/wheels/.complete"
     return
   fi
-  rm -rf "$folder/wheels" 2>/dev/null || cannot_be_written "$folder/wheels"
+  if [[ -e $folder/wheels ]]; then
+    step "$1: $(damaged_files "$folder/wheels"): all wheels are fetched again, and the old ones" \
+      "stay until then"
+    rm -f "$folder/wheels/.complete"  # tests must not use them
+  fi
+  rm -rf "$folder/wheels.new" 2>/dev/null || cannot_be_written "$folder/wheels.new"
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
   TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
-    --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \
+    --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels.new" --requirement "$2" \
     >>"$log" 2>&1 || fail "$1: $(reason "$log")$(what_to_type "$log")"
-  seal "$folder/wheels"
-  touch "$folder/wheels/.complete"
+  { seal "$folder/wheels.new" && rm -rf "$folder/wheels" && mv "$folder/wheels"{.new,} &&
+    touch "$folder/wheels/.complete"; } 2>/dev/null || cannot_be_written "$folder/wheels"
 }
 
 # has_wheels FOLDER LIST: whether each package of LIST is there, with the checksums of its files.
@@ -228,4 +318,6 @@ lock_deps() {
   # Of pip: /tmp may be small. What an interrupted one left goes, also of trained-networks.py.
   rm -rf "$deps/tmp" "$deps"/trained/.partial-*
   mkdir -p "$deps/tmp"
+  restore_former
+  trap restore_former EXIT
 }

@@ -6,6 +6,9 @@
 # own distribution. It is unpacked, not installed: it wants a newer libc than this machine's. An
 # older header drives a newer library, because the C API only ever grows.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly deps=$PWD/.deps
@@ -62,9 +65,9 @@ fetch_from() {
     if is_unreachable "$log"; then fail "its server $1 cannot be reached"; fi
     return 1
   fi
-  rm -rf "$unpacked" "$unpacked.new"
+  rm -rf "$unpacked.new"
   dpkg-deb -x "$deps"/apt/libonnxruntime-dev_*.deb "$unpacked.new" && seal "$unpacked.new" &&
-    mv "$unpacked.new" "$unpacked"
+    mv "$unpacked.new" "$unpacked" && rm -rf "$unpacked.damaged"
 }
 
 fetch_header() {
@@ -82,11 +85,17 @@ fetch_header() {
   fail "no libonnxruntime-dev in the newer releases of '$codename' on this machine's mirrors"
 }
 
-if ! is_whole "$unpacked" header_compiles; then rm -rf "$unpacked"; fi
+trap 'rm -rf "$deps/apt" "$deps/apt.log"' EXIT
+# A build must not find what is damaged.
+if [[ -e $unpacked ]] && ! is_whole "$unpacked" header_compiles; then
+  echo "onnxruntime-headers: $(damaged_files "$unpacked"): all are fetched again, and the old" \
+    "ones stay in $unpacked.damaged until then" >&2
+  rm -rf "$unpacked.damaged"
+  mv "$unpacked" "$unpacked.damaged"
+fi
 header=$(find_header)
 if [[ -z $header ]]; then
   fetch_header
-  rm -rf "$deps/apt" "$deps/apt.log"
   header=$(find_header)
 fi
 [[ -n $header ]] || fail "not in the package libonnxruntime-dev"

@@ -15,7 +15,15 @@ is_whole() {
     (($# > 1)) && "${@:2}" && { seal "$1" || true; } 2>/dev/null
     return
   fi
-  (cd "$1" && sha256sum --check --status .sums) 2>/dev/null
+  (cd "$1" && sha256sum --check --strict --status .sums) 2>/dev/null
+}
+
+# damaged_files FOLDER: a clause with those files of a sealed folder that are not whole.
+damaged_files() {
+  local files
+  files=$(cd "$1" && LC_ALL=C sha256sum --check --quiet .sums 2>/dev/null |
+    sed -n 's|^\./\(.*\): FAILED.*|\1|p' | paste -s -d ' ') || true
+  echo "${files:-.sums} missing or changed"
 }
 
 # Whether a command that failed could not reach what it downloads from.

@@ -50,6 +50,19 @@ get_runtimes() {
       framework_missing "${requirement%%==*}" "$deps/logs/runtimes.log"
     fi
   done
+  # One framework may be all that this machine can have.
+  if [[ -s $deps/runtimes/.installed ]]; then rm -rf "$deps/runtimes.former"; fi
+}
+
+get_header() {
+  local header log=$deps/logs/onnxruntime-header.log status=0
+  header=$(scripts/onnxruntime-header.sh 2>"$log") || status=$?
+  grep 'missing or changed' "$log" || true
+  if [[ $status == 0 ]]; then
+    step "onnxruntime_c_api.h: ${header#"$PWD/"}"
+  else
+    framework_missing "headers of ONNX Runtime" "$log"
+  fi
 }
 
 # A browser is part of some distributions only; the tests that need one say when they are left out.
@@ -81,11 +94,7 @@ lock_deps
 command -v "$python" >/dev/null || fail "python3 is missing: type apt-get install python3"
 install_packages scripts/apt-packages.txt "Debian packages"
 get_runtimes
-if header=$(scripts/onnxruntime-header.sh 2>"$deps/logs/onnxruntime-header.log"); then
-  step "onnxruntime_c_api.h: ${header#"$PWD/"}"
-else
-  framework_missing onnxruntime "$deps/logs/onnxruntime-header.log"
-fi
+get_header
 if $tests; then
   install_packages scripts/apt-tests.txt "Debian packages of the tests"
   environment peer scripts/python-tests.txt "Python packages of the tests"

@@ -4,6 +4,9 @@
 # distribution's are not. They are made of its own source packages, so that they are of the versions
 # of its headers.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Its real place: a work tree may have a link to another one's.

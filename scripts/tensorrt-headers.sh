@@ -7,6 +7,9 @@
 # they are cloned from NVIDIA's public repository; the ONNX parser is the submodule of it that the
 # tag names. TENSORRT_REPOSITORY is another place to clone from.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly versions=(10.13.3 11.1)
@@ -50,6 +53,10 @@ fetch() {
   command -v git >/dev/null || fail "they are cloned, and git is missing: apt-get install git"
   mkdir -p "$fetched" "$(dirname "$log")"
   : >"$log"
+  if [[ -e $fetched/$version ]]; then
+    echo "TensorRT's headers: $version: $(damaged_files "$fetched/$version"): all are fetched" \
+      "again, and the old ones stay until then" >&2
+  fi
   rm -rf "$clone"
   tag=$(tag_of "$version") || fail "cannot read $repository ($(reason))"
   [[ -n $tag ]] || fail "$repository has no tag v$version"
@@ -59,11 +66,12 @@ fetch() {
     fail "cannot check out include/ of $repository at $tag ($(reason))"
   git -C "$clone" submodule update --quiet --init --depth 1 parsers/onnx >>"$log" 2>&1 ||
     fail "cannot clone parsers/onnx of $repository at $tag ($(reason))"
-  rm -rf "${fetched:?}/$version" "$fetched/$version.new"
+  rm -rf "$fetched/$version.new"
   mkdir -p "$fetched/$version.new"
   cp -R "$clone/include" "$clone/LICENSE" "$fetched/$version.new/"
   cp "$clone"/parsers/onnx/*.h "$fetched/$version.new/include/"
   seal "$fetched/$version.new"
+  rm -rf "${fetched:?}/$version"
   mv "$fetched/$version.new" "$fetched/$version"
   rm -rf "$clone"
 }

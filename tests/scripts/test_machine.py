@@ -246,7 +246,8 @@ class StaticLibraries(Case):
 
 
 class Words(Case):
-    TAKE_NONE = ("demo.sh", "test.sh", "wheel.sh")
+    TAKE_NONE = ("demo.sh", "test.sh", "wheel.sh", "static-libraries.sh", "onnxruntime-header.sh",
+                 "tensorrt-headers.sh")
 
     def test_help_is_the_head_of_the_script(self):
         for name in (*self.TAKE_NONE, "deps.sh", "setup.sh", "lint.sh", "pip-install.sh", "deep.sh",
@@ -257,6 +258,9 @@ class Words(Case):
                     script = (SCRIPTS / name).read_text(encoding="utf-8").splitlines()
                     self.assertEqual(head, [line[2:] for line in script[1:len(head) + 1]])
                     self.assertNotEqual(script[len(head) + 1][:1], "#")
+
+    def test_help_of_a_program_that_set_up_starts(self):
+        self.assertIn("usage: damaged-packages.py", self.bash("scripts/damaged-packages.py --help"))
 
     def test_what_is_no_word_of_a_script_starts_nothing(self):
         for name in (*self.TAKE_NONE, "pip-install.sh", "deep.sh", "bare-machine.sh"):

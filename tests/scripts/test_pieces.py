@@ -4,10 +4,15 @@ import base64
 import hashlib
 import os
 import platform
+import py_compile
+import shutil
+import sys
 import unittest
 import zipfile
 
 from test_machine import Case
+
+VERSION = f"python3.{sys.version_info[1]}"
 
 
 class Pieces(Case):
@@ -52,8 +57,25 @@ class Pieces(Case):
         for text, stays in (("", False), (whole[:-2], False), (whole, True), ("changed", False)):
             header.parent.mkdir(parents=True, exist_ok=True)
             header.write_text(text, encoding="utf-8")
-            self.bash("scripts/onnxruntime-header.sh || true")
+            said = self.bash("scripts/onnxruntime-header.sh || true")
             self.assertEqual(folder.exists(), stays, text)
+            # Nothing is lost before there is another one.
+            aside = folder.with_name(folder.name + ".damaged") / header.relative_to(folder)
+            if not stays:
+                self.assertEqual(aside.read_text(encoding="utf-8"), text)
+        self.assertIn("usr/include/onnxruntime/onnxruntime_c_api.h missing or changed", said)
+        self.assertEqual(list((self.project / ".deps").glob("apt*")), [])
+
+    def test_damaged_headers_of_tensorrt_are_named(self):
+        folder = self.project / ".deps" / "tensorrt-headers" / "10.13.3"
+        for name in ("NvInfer.h", "NvOnnxParser.h"):
+            (folder / "include").mkdir(parents=True, exist_ok=True)
+            (folder / "include" / name).write_text(name, encoding="utf-8")
+        self.bash(f"source scripts/pieces.sh; seal {folder}")
+        (folder / "include" / "NvInfer.h").write_text("changed", encoding="utf-8")
+        said = self.bash("scripts/tensorrt-headers.sh", code=1, TENSORRT_REPOSITORY="/nonesuch")
+        self.assertIn("10.13.3: include/NvInfer.h missing or changed", said)
+        self.assertTrue((folder / "include" / "NvOnnxParser.h").exists())
 
     def test_what_a_killed_run_left_goes(self):
         trained = self.project / ".deps" / "trained"
@@ -61,6 +83,36 @@ class Pieces(Case):
             (trained / name).mkdir(parents=True)
         self.bash("task=setup; source scripts/environments.sh; lock_deps")
         self.assertEqual([path.name for path in trained.iterdir()], ["some-1.0"])
+
+    def test_a_seal_that_is_damaged_is_no_seal(self):
+        self.write("a.h", "text")
+        self.write("b.h", "text")
+        self.bash("source scripts/pieces.sh; seal piece; sed -i '1s/^./z/' piece/.sums")
+        self.assertEqual(self.is_whole("true"), "damaged")
+
+    def test_damaged_wheels_stay_until_others_are_there(self):
+        folder = self.project / ".deps" / "some"
+        (folder / "bin").mkdir(parents=True)
+        (folder / "wheels").mkdir()
+        (self.project / "list").write_text("a\n", encoding="utf-8")
+        for name in ("a.whl", "b.whl"):
+            (folder / "wheels" / name).write_text("text", encoding="utf-8")
+        self.bash("source scripts/pieces.sh; cd .deps/some; seal wheels; touch wheels/.complete")
+        (folder / "wheels" / "a.whl").write_text("texT", encoding="utf-8")
+        fetch = ("task=deps; source scripts/environments.sh; mkdir -p .deps/logs; "
+                 "wheelhouse some list")
+        program = folder / "bin" / "python"
+        program.write_text("#!/bin/bash\nexit 1\n", encoding="utf-8")
+        program.chmod(0o755)
+        said = self.bash(fetch, code=1)
+        self.assertIn("deps: some: a.whl missing or changed: all wheels are fetched again", said)
+        self.assertIn("deps: error: some: it says nothing", said)
+        self.assertEqual(sorted(os.listdir(folder / "wheels")), [".sums", "a.whl", "b.whl"])
+        program.write_text('#!/bin/bash\nmkdir -p "${@: -3:1}"; echo >"${@: -3:1}/c.whl"\n',
+                           encoding="utf-8")
+        self.bash(fetch)
+        self.assertEqual(sorted(os.listdir(folder / "wheels")), [".complete", ".sums", "c.whl"])
+        self.assertEqual(self.bash(fetch), "")
 
     def test_wheels_without_a_seal(self):
         for name in ("a", "b"):
@@ -80,15 +132,15 @@ class Pieces(Case):
             self.assertEqual(self.bash(words), "no\n")
 
 
-class Packages(Case):
-    """Of virtual environments."""
+class Environment(Case):
+    """A virtual environment with four packages."""
 
     FORGET = "task=setup; source scripts/environments.sh; mkdir -p .deps/logs; forget_damaged some"
 
     def setUp(self):
         super().setUp()
         self.environment_folder = self.project / ".deps" / "some"
-        self.site = self.environment_folder / "lib" / "python3.11" / "site-packages"
+        self.site = self.environment_folder / "lib" / VERSION / "site-packages"
         self.installed = self.environment_folder / ".installed"
         for name in ("fine", "Cut.Short", "gone", "pip"):
             self.install(name)
@@ -101,6 +153,10 @@ class Packages(Case):
         (info / "RECORD").write_text(
             f"{name}.py,sha256={digest},6\n{info.name}/RECORD,,\n__pycache__/x.pyc,,\n",
             encoding="utf-8")
+
+
+class Packages(Environment):
+    """Whether they are whole."""
 
     def forget(self, *listed):
         self.installed.write_text("\n".join(listed) + "\n", encoding="utf-8")
@@ -165,18 +221,97 @@ ls {self.site} | grep '^pip'; touch $3/made\n""")
         self.assertIn("some cannot be written: make it writable, then type the same command again",
                       said[1])
 
-    def test_what_is_not_known_to_be_installed_is_installed_again(self):
-        self.program("fake-python", """[[ $2 == venv ]] || exec python3 "$@"
-mkdir -p $3/bin; touch $3/bin/python; chmod 755 $3/bin/python\n""")
-        words = ("task=setup; source scripts/environments.sh; mkdir -p .deps/logs; "
-                 "python=fake-python; venv some scripts/python-lint.txt; "
-                 "wc -l <.deps/some/.installed")
-        self.assertEqual(self.bash(words), "0\n")
-        self.installed.write_text("one==1.0; platform_machine == 'none'\n", encoding="utf-8")
-        self.install("pip")
-        self.assertEqual(self.bash(words), "1\n")
-        self.installed.unlink()
-        self.assertEqual(self.bash(words), "0\n")
+    def test_a_compiled_file_that_is_damaged_goes(self):
+        name = f"__pycache__/fine.{sys.implementation.cache_tag}.pyc"
+        compiled = self.site / name
+        for damage in (lambda content: content[:-20], lambda content: b"",
+                       lambda content: content[:-5] + b"~" + content[-4:]):
+            py_compile.compile(str(self.site / "fine.py"), str(compiled))
+            self.assertEqual(self.forget("fine==1.0"), "")
+            compiled.write_bytes(damage(compiled.read_bytes()))
+            self.assertEqual(self.forget("fine==1.0"), "setup: some: damaged and removed, Python "
+                                                       f"makes it anew: {compiled}\n")
+            self.assertFalse(compiled.exists())
+        compiled.write_bytes(b"one that was never seen")
+        self.assertIn(name, self.forget("fine==1.0"))
+
+
+class Marks(Environment):
+    """Of a virtual environment, and what venv has put there."""
+
+    # lock_deps restores at the end what was set aside.
+    VENV = ("task=setup; source scripts/environments.sh; lock_deps; python=fake-python; "
+            "{} some list{}")
+    LISTED = ["fine==1.0", "cut-short==1.0", "gone==1.0"]
+
+    def setUp(self):
+        super().setUp()
+        self.program("fake-python", f"""[[ $2 == venv ]] || exec {sys.executable} "$@"
+exec {sys.executable} -m venv --without-pip "${{@: -1}}"\n""")
+        (self.project / "list").write_text("# three\n" + "\n".join(self.LISTED), encoding="utf-8")
+        self.venv()
+        self.assertEqual(self.venv(), "")
+
+    def venv(self, code=0):
+        return self.bash(self.VENV.format("venv", ""), code=code)
+
+    def test_damaged_marks_are_made_anew(self):
+        stamp = self.environment_folder / ".stamp"
+        before = stamp.read_text(encoding="utf-8")
+        for damage in ("rm .stamp", "echo x >.stamp", "rm .installed", ": >.installed",
+                       "sed -i s/fine/finer/ .installed", "rm .installed; mkdir .installed"):
+            with self.subTest(damage):
+                said = self.bash(f"cd .deps/some; {damage}; cd ../..; " +
+                                 self.VENV.format("venv", ""))
+                self.assertIn(".stamp or .installed does not fit what is there: each file", said)
+                self.assertEqual(self.installed.read_text(encoding="utf-8").splitlines(),
+                                 self.LISTED)
+                self.assertEqual(stamp.read_text(encoding="utf-8"), before)
+                self.assertTrue((self.site / "fine.py").exists())
+        stamp.unlink()
+        (self.site / "gone.py").unlink()
+        self.assertIn("files of gone==1.0 are missing or changed", self.venv())
+        self.assertEqual(self.installed.read_text(encoding="utf-8").splitlines(), self.LISTED[:2])
+
+    def test_the_former_one_stays_until_its_replacement_is_complete(self):
+        (self.project / "list").write_text("fine==2.0\n", encoding="utf-8")
+        said = self.bash(self.VENV.format("environment", " Name"), code=1)
+        self.assertIn("some: is of another list, Python or folder: made anew", said)
+        self.assertIn("some: the former one stays", said)
+        self.assertTrue((self.site / "fine.py").exists())
+        self.bash(self.VENV.format("pip() { :; }; environment", " Name"))
+        self.assertFalse((self.site / "fine.py").exists())
+        self.assertEqual(list(self.environment_folder.parent.glob("*.former")), [])
+
+    def test_of_another_folder(self):
+        (self.environment_folder / ".stamp").unlink()
+        (self.environment_folder / "bin" / "pip").write_text("#!/other/bin/python\n",
+                                                             encoding="utf-8")
+        self.assertIn("some: is of another list, Python or folder", self.venv())
+
+    def test_what_venv_has_made_is_made_anew(self):
+        script = self.environment_folder / "bin" / "script"
+        shutil.copy("/bin/true", script)
+        for damage, what in (("rm pyvenv.cfg", "pyvenv.cfg"), (": >pyvenv.cfg", "pyvenv.cfg"),
+                             ("sed -i s/home/hame/ pyvenv.cfg", "pyvenv.cfg"),
+                             ("ln -sfn nonesuch lib64", "lib64"),
+                             ("echo >>bin/activate", "bin/activate"),
+                             ("ln -sfn /bin/false bin/python", "bin/python"),
+                             ("rm bin/python; mkdir bin/python", "bin/python"),
+                             ("chmod 644 bin/script", "bin/script")):
+            with self.subTest(damage):
+                said = self.bash(f"cd .deps/some; {damage}; cd ../..; " +
+                                 self.VENV.format("venv", ""))
+                self.assertEqual(said, f"setup: some: {what} missing or changed: made anew\n")
+                self.assertEqual(self.venv(), "")
+                self.assertTrue(os.access(script, os.X_OK))
+                self.assertTrue((self.site / "fine.py").exists())
+
+    def test_an_interpreter_that_nothing_mends(self):
+        (self.site / "end.pth").write_text("import os; os._exit(0)\n", encoding="utf-8")
+        self.assertEqual(self.venv(1), f"setup: error: {self.environment_folder}/bin/python does "
+                         "not run as it should (it says nothing): type rm -r "
+                         f"{self.environment_folder}, then the same command again\n")
 
 
 class NoNetwork(Case):
