@@ -191,12 +191,14 @@ void JudgeBootstrapped(const BootstrappedDrop& drop, double limit, DecisionGateR
   gate.samples_to_decide = SamplesForMean(drop.interval, drop.drop - limit, drop.samples);
 }
 
-// What is no more than the drop that is allowed passes whatever the candidate answers.
-bool CannotDrop(double reference, double most) { return reference <= most; }
-
-DecisionGateRecord WithinLimit(DecisionGateRecord gate, double drop) {
-  gate.doubtful_by = "a reference that scores no more than the drop that is allowed";
-  return WithoutReference(std::move(gate), drop);
+// What is no more than the drop that is allowed passes whatever the candidate answers. A limit of
+// all says that it is no gate.
+bool IsWithinLimit(double reference, double most, DecisionGateRecord& gate) {
+  if (reference > most || gate.limit >= 1) return false;
+  gate.verdict = "passed";
+  gate.undecided = true;
+  gate.doubtful_by = "the reference scores no more than the drop that is allowed";
+  return true;
 }
 
 // The gate has its limit.
@@ -206,8 +208,8 @@ DecisionGateRecord JudgePrecision(const PrecisionRecord& precision, DecisionGate
   if (std::isnan(drop)) return gate;
   if (reference == 0) return WithoutReference(std::move(gate), drop);
   const double most = relative ? gate.limit * reference : gate.limit;
-  if (CannotDrop(reference, most)) return WithinLimit(std::move(gate), drop);
   gate.value = relative ? drop / reference : drop;
+  if (IsWithinLimit(reference, most, gate)) return gate;
   gate.verdict = gate.value <= gate.limit ? "passed" : "failed";
   JudgeBootstrapped({drop, DropIntervalOf(precision), precision.images}, most, gate);
   return gate;
@@ -230,10 +232,8 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
     return WithoutReference(std::move(gate), labels.drop);
   }
   const double most = relative ? limit * labels.first : limit;
-  if (!IsError(labels) && CannotDrop(labels.first, most)) {
-    return WithinLimit(std::move(gate), labels.drop);
-  }
   gate.value = relative ? labels.drop / labels.first : labels.drop;
+  if (!IsError(labels) && IsWithinLimit(labels.first, most, gate)) return gate;
   gate.verdict = labels.drop <= most ? "passed" : "failed";
   if (IsMeanScore(labels)) {
     JudgeBootstrapped(

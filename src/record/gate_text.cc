@@ -51,7 +51,6 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
     if (gate.drop_type == "relative rise") {
       return "has no labelled sample that the reference errs on, so that no share could rise";
     }
-    if (!gate.doubtful_by.empty()) return "has " + gate.doubtful_by + ", and so cannot fail";
     return "has no labelled sample that the reference has right, so that nothing could drop";
   }
   if (drop) return DropInWords(gate);
