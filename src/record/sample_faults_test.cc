@@ -139,7 +139,8 @@ TEST(SampleFaults, AreNamedWithTheirColumns) {
     return SampleFaultText(fault, {"y", "a/y", "b/y"}, 5, sample);
   };
   EXPECT_EQ(text(SampleFault::kFlipByMargin),
-            "'y/flip' is 'near tie', and 'a/y/margin' is 2.25 where 'y/near_tie' is 0.5");
+            "'y/flip' is 'near tie', and 'a/y/margin' is 2.25 and 'b/y/margin' 2.25, where "
+            "'y/near_tie' is 0.5");
   EXPECT_EQ(text(SampleFault::kFlipOfDifferent),
             "'y/flip' is 'near tie', and the sides decided '7' and '3'");
   EXPECT_EQ(text(SampleFault::kSecondScore),

@@ -40,7 +40,7 @@ class Boxes(Decisions):
         if names:
             self.path("names.txt").write_text("\n".join(names))
             words = (*words, "--class-names", "names.txt")
-        pair = self.compare(*self.sides, *decision, "--labels", "c.json", "--max-drop", "0.9",
+        pair = self.compare(*self.sides, *decision, "--labels", "c.json", "--max-drop", "1",
                             *words, code=code)
         return pair["decisions"][0].get("precision")
 
@@ -154,7 +154,7 @@ class Images(Decisions):
         (self.path("images") / "0.png").write_bytes(png(np.full((4, 4, 3), 9), 2))
         self.ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx",
                                   "--load-inputs", "images", "--decision", "boxes:yolov8",
-                                  "--labels", "c.json", "--max-drop", "0.9")
+                                  "--labels", "c.json", "--max-drop", "1")
         self.assertEqual(self.ended.code, 4, self.ended.out + self.ended.err)
 
 
@@ -162,7 +162,7 @@ class Folders(FedImages):
     def label(self, *words, code, images="images/*/*.png"):
         self.ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner",
                                   "b=onnxrt m.onnx", "--load-inputs", images, "--decision", "top1",
-                                  "--labels", "folder", "--max-drop", "0.9", *words,
+                                  "--labels", "folder", "--max-drop", "1", *words,
                                   "--save-record", "r.json")
         self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
         decision = json.loads(self.path("r.json").read_text())["pairs"][0]["decisions"][0]
@@ -219,7 +219,7 @@ class Folders(FedImages):
     def test_rows_take_the_names_that_their_run_had(self):
         self.path("names.txt").write_text("c_blue\nb_green\na_red\n")
         self.label("--class-names", "names.txt", "--save-rows", "rows.jsonl", code=0)
-        drop = ["--max-drop", "0.9"]
+        drop = ["--max-drop", "1"]
         self.check(*drop, code=0)
         own = next(line for line in (self.ended.out + self.ended.err).splitlines()
                    if "labels: top-1 accuracy" in line)

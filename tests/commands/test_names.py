@@ -219,7 +219,7 @@ class SavedOutputs(Case):
         said = self.compare([{"p": one, "q": one}], [{"x": one, "y": two}], code=4)
         self.assertIn("Their values do not say which belong together", said)
         self.assertRegex(said, r"    p +0 +1\.\d+")
-        self.assertIn(":p=x", said)
+        self.assertIn("Say which: --map-outputs a:b:p=NAME", said)
 
     def test_a_swap_of_equal_names_is_a_mismatch_that_is_named(self):
         one, two, _ = self.arrays(4)
