@@ -45,6 +45,18 @@ def log_softmax(logits):
     return rest - np.log(np.exp(rest).sum(axis=1, keepdims=True))
 
 
+def noise_of(a, differences, rows, tops):
+    """RMS of the classes that neither side has first, and that are not masked; 0 where that is more
+    than a quarter of the spread of A's logits: it is no rounding then."""
+    masked = np.isneginf(a)
+    others = ~masked
+    for top in tops:
+        others[rows, top] = False
+    noise = np.sqrt((differences ** 2 * others).sum(axis=1) / np.maximum(others.sum(axis=1), 1))
+    spread = np.array([row[finite].std() for row, finite in zip(a, ~masked)])
+    return np.where(noise <= spread / 4, noise, 0)
+
+
 def expected(a, b):
     """The numbers of the record, of arrays whose last axis has the classes."""
     a, b = (side.astype(np.float64).reshape(-1, side.shape[-1]) for side in (a, b))
@@ -66,15 +78,9 @@ def expected(a, b):
     sets = [np.sort(np.argsort(-side, axis=1, kind="stable")[:, :k]) for side in (a, b)]
     flips = top_a != top_b
     margins = a[rows, top_a] - a[rows, top_b]
-    # The noise is of the classes that neither side has first, and that are not masked.
-    others = ~np.isneginf(a)
-    others[rows, top_a] = others[rows, top_b] = False
-    noise = np.sqrt((differences ** 2 * others).sum(axis=1) / np.maximum(others.sum(axis=1), 1))
+    noise = noise_of(a, differences, rows, (top_a, top_b))
     larger = np.maximum(margins, b[rows, top_b] - b[rows, top_a])
-    # Where they differ by more than a quarter of the spread of A's logits, it is none.
-    spread = np.array([row[~np.isneginf(row)].std() for row in a])
-    rounding = noise <= spread / 4
-    close = flips & ((margins == 0) | (rounding & (larger < 6 * noise)))
+    close = flips & ((margins == 0) | (larger < 6 * noise))
     known = divergences[~np.isnan(divergences)]
     want = {
         "positions": len(used), "compared_positions": int(used.sum()),
