@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/table/option_use.h"
+#include "cli/bind/option_use.h"
 #include "gil.h"
 #include "model/onnx/model_type.h"
 #include "vernier/compare_options.h"

@@ -10,7 +10,7 @@
 
 #include "cli/words/arg_parser.h"
 #include "named_tensors.h"
-#include "run/live/embedder.h"
+#include "run/workers/embedder.h"
 #include "vernier/run_plan.h"
 
 namespace vernier::python {

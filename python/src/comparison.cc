@@ -12,7 +12,7 @@
 #include "own_thread.h"
 #include "python_logger.h"
 #include "run/comparison/output_names.h"
-#include "run/comparison/sample_labels.h"
+#include "run/labels/sample_labels.h"
 #include "run/saved/self_comparisons.h"
 #include "session/decision_check.h"
 #include "session/run_session.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "backend/script_client.h"
-#include "run/live/worker_pool.h"
 #include "run/run_scripts.h"
+#include "run/workers/worker_pool.h"
 
 namespace vernier::python {
 

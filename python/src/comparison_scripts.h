@@ -5,7 +5,7 @@
 
 #include "own_thread.h"
 #include "run/comparison/comparison_run.h"
-#include "run/live/embedder.h"
+#include "run/workers/embedder.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -3,8 +3,8 @@
 #include <ctime>
 
 #include "bindings.h"
+#include "cli/bind/option_use.h"
 #include "cli/table/command_table.h"
-#include "cli/table/option_use.h"
 #include "cli/words/flag_suggestion.h"
 #include "named_tensors.h"
 #include "status_error.h"

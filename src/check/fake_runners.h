@@ -9,7 +9,7 @@
 #include <string>
 
 #include "check/probe.h"
-#include "run/live/fake_workers.h"
+#include "run/workers/fake_workers.h"
 #include "util/no_log.h"
 #include "vernier/run_plan.h"
 

@@ -12,10 +12,10 @@
 #include "model/onnx/onnx_order.h"
 #include "model/shapes/onnx_infer.h"
 #include "run/feeds/plan_feeds.h"
-#include "run/live/live_runner.h"
 #include "run/live/size_search.h"
-#include "run/live/worker_pool.h"
-#include "run/runner/model_source.h"
+#include "run/workers/live_runner.h"
+#include "run/workers/model_source.h"
+#include "run/workers/worker_pool.h"
 #include "util/no_log.h"
 #include "util/quoted.h"
 

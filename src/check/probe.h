@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "run/live/embedder.h"
-#include "run/live/live_runner.h"
-#include "run/live/worker_pool.h"
-#include "run/runner/model_source.h"
+#include "run/workers/embedder.h"
+#include "run/workers/live_runner.h"
+#include "run/workers/model_source.h"
+#include "run/workers/worker_pool.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

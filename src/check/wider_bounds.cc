@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "run/comparison/bound_recheck.h"
-#include "run/feeds/nudged_floats.h"
+#include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
 
 namespace vernier {

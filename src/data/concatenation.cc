@@ -12,7 +12,7 @@
 #include "io/results/iteration_directory.h"
 #include "io/results/results_writer.h"
 #include "io/results/shard_file_name.h"
-#include "run/shards/shard_names.h"
+#include "run/feeds/shard_names.h"
 #include "util/interruption.h"
 
 namespace vernier {

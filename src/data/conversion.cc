@@ -9,7 +9,7 @@
 #include "io/archive/npy.h"
 #include "io/results/feed_writer.h"
 #include "io/results/results_writer.h"
-#include "io/test_data/test_data_writer.h"
+#include "io/results/test_data_writer.h"
 #include "util/atomic_file.h"
 #include "util/interruption.h"
 #include "util/number_text.h"

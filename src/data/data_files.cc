@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "record/side_names.h"
-#include "run/shards/shard_names.h"
+#include "run/feeds/shard_names.h"
 #include "util/number_text.h"
 #include "util/paths.h"
 

@@ -4,11 +4,11 @@
 
 #include "data/data_files.h"
 #include "io/bytes/directory_listing.h"
-#include "io/recovery/partial_folder.h"
-#include "io/recovery/partial_results.h"
 #include "io/recovery/recover.h"
+#include "io/results/partial_folder.h"
+#include "io/results/partial_results.h"
+#include "run/feeds/shard_names.h"
 #include "run/saved/parts_to_recover.h"
-#include "run/shards/shard_names.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 

@@ -8,7 +8,7 @@
 
 #include "io/bytes/checksum.h"
 #include "io/json/json_tape.h"
-#include "io/json/polygraphy_document.h"
+#include "io/polygraphy/polygraphy_document.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
 

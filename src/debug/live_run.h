@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "run/exit_code.h"
-#include "run/live/embedder.h"
+#include "run/workers/embedder.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"

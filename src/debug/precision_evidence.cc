@@ -10,8 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "blame/graph/memory_plan.h"
-#include "blame/probe/tensor_run.h"
+#include "blame/sides/memory_plan.h"
+#include "blame/sides/tensor_run.h"
 #include "debug/mask_flow.h"
 #include "inputs/cast_tensor.h"
 #include "kernels/element_blocks.h"

@@ -7,8 +7,8 @@
 #include "backend/worker.h"
 #include "debug/engine_precisions.h"
 #include "run/engine/engine_build.h"
-#include "run/live/worker_pool.h"
 #include "run/runner/resolve_runner.h"
+#include "run/workers/worker_pool.h"
 #include "util/counted.h"
 
 namespace vernier {

@@ -4,7 +4,7 @@
 
 #include "model/edit/onnx_edit.h"
 #include "run/feeds/plan_feeds.h"
-#include "run/runner/model_source.h"
+#include "run/workers/model_source.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"
 #include "util/interruption.h"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "backend/shape_inference.h"
-#include "run/live/live_runner.h"
-#include "run/live/worker_pool.h"
+#include "run/workers/live_runner.h"
+#include "run/workers/worker_pool.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"

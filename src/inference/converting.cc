@@ -4,10 +4,10 @@
 
 #include "model/onnx/model_type.h"
 #include "run/engine/engine_build.h"
-#include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
-#include "run/runner/model_source.h"
 #include "run/runner/resolve_runner.h"
+#include "run/workers/model_source.h"
+#include "run/workers/worker_pool.h"
 
 namespace vernier {
 namespace {

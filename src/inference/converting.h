@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "run/live/live_runner.h"
+#include "run/workers/live_runner.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

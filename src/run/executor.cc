@@ -11,18 +11,18 @@
 
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/lpips_measure.h"
-#include "run/comparison/pair_error_bounds.h"
-#include "run/comparison/token_sources.h"
 #include "run/feeds/feed_stream.h"
+#include "run/feeds/token_sources.h"
 #include "run/live/live_runs.h"
 #include "run/live/made_with.h"
+#include "run/live/pair_error_bounds.h"
 #include "run/phases/ending.h"
 #include "run/phases/inferring.h"
 #include "run/phases/run_context.h"
+#include "run/phases/shard_ending.h"
 #include "run/phases/sides.h"
 #include "run/run_scripts.h"
 #include "run/runner/model_stamps.h"
-#include "run/shards/shard_ending.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "run/exit_code.h"
-#include "run/live/embedder.h"
 #include "run/run_observer.h"
 #include "run/saved/flip_feeds.h"
+#include "run/workers/embedder.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"

@@ -16,7 +16,7 @@
 
 #include "io/results/results_reader.h"
 #include "model/onnx/model_type.h"
-#include "run/live/fake_workers.h"
+#include "run/workers/fake_workers.h"
 #include "util/no_log.h"
 #include "util/scratch_folder.h"
 #include "vernier/compare_options.h"

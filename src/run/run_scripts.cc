@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "run/comparison/pair_error_bounds.h"
-#include "run/comparison/token_sources.h"
 #include "run/feeds/calibration_feeds.h"
+#include "run/feeds/token_sources.h"
+#include "run/live/pair_error_bounds.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "blame/probe/quiet_logger.h"
-#include "blame/probe/reference_choice.h"
+#include "blame/sides/quiet_logger.h"
+#include "blame/sides/reference_choice.h"
 #include "core/version.h"
 #include "record/gate_text.h"
 #include "run/comparison/no_reports.h"

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "blame/judge/verdicts.h"
-#include "blame/probe/foreign_reference.h"
-#include "blame/probe/probe_side.h"
-#include "blame/probe/quiet_logger.h"
 #include "blame/search/branch_search.h"
+#include "blame/sides/foreign_reference.h"
+#include "blame/sides/probe_side.h"
+#include "blame/sides/quiet_logger.h"
 #include "decide/decision.h"
 #include "model/edit/onnx_extract.h"
 #include "record/gate_text.h"
-#include "run/live/worker_pool.h"
+#include "run/workers/worker_pool.h"
 
 namespace vernier {
 namespace {

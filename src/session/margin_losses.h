@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "blame/search/blame_plan.h"
+#include "blame/graph/blame_plan.h"
 #include "util/log.h"
 #include "vernier/blame_record.h"
 #include "vernier/status.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "run/live/runner_devices.h"
-#include "run/live/worker_source.h"
+#include "run/workers/runner_devices.h"
+#include "run/workers/worker_source.h"
 #include "util/own_program.h"
 #include "util/program_output.h"
 

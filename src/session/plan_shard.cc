@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "model/onnx/model_type.h"
-#include "run/comparison/pair_error_bounds.h"
+#include "run/live/pair_error_bounds.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

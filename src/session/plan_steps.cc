@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "record/runner_name.h"
-#include "run/comparison/token_sources.h"
+#include "run/feeds/token_sources.h"
 #include "run/steps/decode_words.h"
 #include "run/steps/reset_words.h"
 #include "run/steps/step_words.h"

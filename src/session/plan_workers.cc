@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "model/onnx/model_type.h"
-#include "run/live/worker_source.h"
+#include "run/workers/worker_source.h"
 #include "session/plan_devices.h"
 
 namespace vernier {

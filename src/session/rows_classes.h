@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/comparison/sample_labels.h"
+#include "run/labels/sample_labels.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 

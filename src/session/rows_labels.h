@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/comparison/sample_labels.h"
+#include "run/labels/sample_labels.h"
 #include "util/log.h"
 #include "vernier/decision_plan.h"
 #include "vernier/status.h"

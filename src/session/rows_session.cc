@@ -13,7 +13,7 @@
 #include "record/decision_rows.h"
 #include "record/gate_text.h"
 #include "report/text/decision_text.h"
-#include "run/comparison/sample_labels.h"
+#include "run/labels/sample_labels.h"
 #include "session/rows_classes.h"
 #include "session/rows_labels.h"
 #include "session/rows_scope.h"

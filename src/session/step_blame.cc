@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "blame/probe/quiet_logger.h"
+#include "blame/sides/quiet_logger.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/steps/step_timeline.h"

@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "blame/probe/reference_choice.h"
+#include "blame/sides/reference_choice.h"
 #include "decide/label_scores.h"
 #include "inputs/dim_sizes.h"
 #include "io/results/file_kind.h"
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
-#include "run/comparison/name_maps.h"
-#include "run/live/embedder.h"
+#include "run/maps/name_maps.h"
 #include "run/saved/row_writer.h"
+#include "run/workers/embedder.h"
 #include "session/decision_check.h"
 #include "session/flip_blame.h"
 #include "session/plan_batches.h"

@@ -9,9 +9,9 @@
 
 #include "decide/decision.h"
 #include "fuzz_target.h"
-#include "run/comparison/class_names.h"
-#include "run/comparison/labelled_boxes.h"
-#include "run/comparison/sample_labels.h"
+#include "run/labels/class_names.h"
+#include "run/labels/labelled_boxes.h"
+#include "run/labels/sample_labels.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include "fuzz_target.h"
 #include "io/bytes/checksum.h"
 #include "record/shard_lines.h"
+#include "run/parts/shard_parts.h"
 #include "run/shards/shard_merge.h"
-#include "run/shards/shard_parts.h"
 #include "util/no_log.h"
 
 namespace {

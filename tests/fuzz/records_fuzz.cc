@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fuzz_target.h"
-#include "io/recovery/journal.h"
+#include "io/journal/journal.h"
 #include "report/files/accuracy_file.h"
 #include "vernier/blame_record.h"
 #include "vernier/run_record.h"

@@ -7,7 +7,7 @@ A folder of src/ may include itself, the folders that the DEPS of its CMakeLists
 include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
 includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
 The table of folders in docs/architecture.md has to name the same DEPS. Sub-folders of a folder of
-src/ use each other in one direction, but for those of TANGLED; tests may include any.
+src/ use each other in one direction; tests may include any.
 Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
 
@@ -37,8 +37,6 @@ THIRD_PARTY = {
     "ATen/": "backends/torch",
     "zlib.h": "src/io",
 }
-# Folders whose sub-folders still use each other in circles: none may join them.
-TANGLED = {"blame", "cli", "io", "run"}
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
 
 
@@ -113,14 +111,12 @@ def room_arrows(root):
 
 
 def circles(arrows):
-    """A line for each folder that is not TANGLED and whose sub-folders use each other."""
+    """A line for each folder whose sub-folders use each other."""
     for folder, direct in sorted(arrows.items()):
         round_trip = sorted(room for room, used in everything_reached(direct).items()
                             if room in used)
-        if round_trip and folder not in TANGLED:
+        if round_trip:
             yield f"src/{folder}: {', '.join(round_trip)} include each other in a circle"
-        if not round_trip and folder in TANGLED:
-            yield f"src/{folder}: is in TANGLED, and its sub-folders are in order"
 
 
 def main():

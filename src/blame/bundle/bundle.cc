@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "blame/bundle/bundle_folder.h"
-#include "io/test_data/test_data_writer.h"
+#include "io/results/test_data_writer.h"
 #include "model/edit/onnx_extract.h"
 #include "model/edit/onnx_save.h"
 #include "record/side_names.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/probe/reference_probe.h"
+#include "blame/sides/reference_probe.h"
 #include "vernier/blame_record.h"
 #include "vernier/run_plan.h"
 

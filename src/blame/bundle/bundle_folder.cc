@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "io/recovery/partial_places.h"
+#include "io/results/partial_places.h"
 #include "util/atomic_file.h"
 
 namespace vernier {

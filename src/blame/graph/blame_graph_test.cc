@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "blame/probe/tensor_pairs.h"
 #include "blame/search/disturbing_probes.h"
+#include "blame/sides/tensor_pairs.h"
 #include "model/onnx/onnx_test_model.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include "blame/judge/tensor_judge.h"
 #include "inputs/cast_tensor.h"
 #include "model/rounding/unit_roundoff.h"
-#include "run/feeds/nudged_floats.h"
+#include "run/runner/nudged_floats.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "blame/probe/island_bench.h"
+#include "blame/sides/island_bench.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

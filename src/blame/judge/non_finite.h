@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/probe/island_bench.h"
+#include "blame/sides/island_bench.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

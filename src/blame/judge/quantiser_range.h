@@ -5,7 +5,7 @@
 #include <string>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/probe/island_bench.h"
+#include "blame/sides/island_bench.h"
 #include "model/onnx/onnx_model.h"
 #include "vernier/tensor.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/probe/reference_probe.h"
+#include "blame/sides/reference_probe.h"
 #include "compare/error_bound.h"
 #include "util/thread_pool.h"
 #include "vernier/blame_record.h"

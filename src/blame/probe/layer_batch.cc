@@ -10,7 +10,7 @@
 #include "blame/judge/padded_tensors.h"
 #include "blame/judge/quantiser_range.h"
 #include "blame/judge/total_errors.h"
-#include "blame/probe/runtime_clock.h"
+#include "blame/sides/runtime_clock.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -9,7 +9,7 @@
 
 #include "blame/probe/layer_probe.h"
 #include "blame/probe/layers_alone.h"
-#include "blame/probe/side_error_bounds.h"
+#include "blame/sides/side_error_bounds.h"
 #include "vernier/blame_record.h"
 #include "vernier/compare_options.h"
 

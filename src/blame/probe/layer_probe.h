@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/graph/memory_plan.h"
-#include "blame/probe/probe_side.h"
-#include "blame/probe/reference_probe.h"
 #include "blame/probe/search_subject.h"
+#include "blame/sides/memory_plan.h"
+#include "blame/sides/probe_side.h"
+#include "blame/sides/reference_probe.h"
 #include "util/thread_pool.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include "blame/graph/blame_graph.h"
 #include "blame/judge/non_finite.h"
 #include "blame/judge/tensor_judge.h"
-#include "blame/probe/island_bench.h"
+#include "blame/sides/island_bench.h"
 #include "util/thread_pool.h"
 #include "vernier/blame_record.h"
 

@@ -15,7 +15,7 @@
 #include "blame/probe/unprobed_run.h"
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_test_model.h"
-#include "run/live/fake_workers.h"
+#include "run/workers/fake_workers.h"
 #include "util/no_log.h"
 
 namespace vernier {

@@ -6,8 +6,8 @@
 
 #include "blame/graph/blame_graph.h"
 #include "blame/judge/amplified_rounding.h"
-#include "blame/probe/search_sides.h"
 #include "blame/probe/unprobed_run.h"
+#include "blame/sides/search_sides.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

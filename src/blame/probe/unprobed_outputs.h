@@ -9,8 +9,8 @@
 
 #include "blame/judge/padded_tensors.h"
 #include "blame/judge/tensor_judge.h"
-#include "blame/probe/side_error_bounds.h"
-#include "run/comparison/pair_matching.h"
+#include "blame/sides/side_error_bounds.h"
+#include "run/maps/pair_matching.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "blame/graph/fused_tensors.h"
-#include "blame/probe/feed_maker.h"
-#include "blame/probe/tensor_pairs.h"
-#include "run/comparison/pair_matching.h"
+#include "blame/sides/feed_maker.h"
+#include "blame/sides/tensor_pairs.h"
 #include "run/feeds/described_inputs.h"
-#include "run/live/held_log.h"
 #include "run/live/size_search.h"
+#include "run/maps/pair_matching.h"
+#include "run/workers/held_log.h"
 #include "util/scratch_folder.h"
 
 namespace vernier {

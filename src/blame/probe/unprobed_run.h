@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "blame/graph/memory_plan.h"
-#include "blame/probe/search_sides.h"
-#include "blame/probe/side_error_bounds.h"
 #include "blame/probe/unprobed_outputs.h"
+#include "blame/sides/memory_plan.h"
+#include "blame/sides/search_sides.h"
+#include "blame/sides/side_error_bounds.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "blame/search/blame_plan.h"
+#include "blame/graph/blame_plan.h"
 #include "run/exit_code.h"
 #include "util/log.h"
 #include "vernier/blame_record.h"

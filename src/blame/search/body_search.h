@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/probe/reference_probe.h"
+#include "blame/graph/blame_plan.h"
 #include "blame/probe/search_subject.h"
-#include "blame/search/blame_plan.h"
+#include "blame/sides/reference_probe.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "blame/judge/output_condition.h"
-#include "blame/judge/unseen_outputs.h"
 #include "blame/judge/verdicts.h"
 #include "blame/judge/within_bounds.h"
 #include "blame/search/branch_search.h"
 #include "blame/search/foreign_search.h"
+#include "blame/search/output_condition.h"
+#include "blame/search/unseen_outputs.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

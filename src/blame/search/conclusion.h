@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "blame/probe/reference_probe.h"
 #include "blame/probe/search_subject.h"
 #include "blame/search/blame_run.h"
+#include "blame/sides/reference_probe.h"
 
 namespace vernier {
 

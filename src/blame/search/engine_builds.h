@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "blame/probe/search_sides.h"
 #include "blame/probe/search_subject.h"
+#include "blame/sides/search_sides.h"
 #include "util/log.h"
 
 namespace vernier {

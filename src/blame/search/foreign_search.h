@@ -2,7 +2,7 @@
 #pragma once
 
 #include "blame/probe/search_subject.h"
-#include "blame/probe/tensor_pairs.h"
+#include "blame/sides/tensor_pairs.h"
 #include "vernier/blame_record.h"
 #include "vernier/status.h"
 

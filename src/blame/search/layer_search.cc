@@ -8,9 +8,9 @@
 
 #include "blame/judge/amplified_rounding.h"
 #include "blame/judge/layer_merge.h"
-#include "blame/probe/blame_feeds.h"
 #include "blame/probe/layer_batch.h"
 #include "blame/search/resume_file.h"
+#include "blame/sides/blame_feeds.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 #include "util/process_memory.h"

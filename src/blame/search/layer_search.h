@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "blame/graph/memory_plan.h"
 #include "blame/graph/probe_plan.h"
-#include "blame/probe/reference_probe.h"
 #include "blame/probe/search_subject.h"
+#include "blame/sides/memory_plan.h"
+#include "blame/sides/reference_probe.h"
 #include "vernier/blame_record.h"
 #include "vernier/status.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "compare/metric_table.h"
-#include "run/comparison/token_sources.h"
+#include "run/feeds/token_sources.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
 

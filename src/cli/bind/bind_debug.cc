@@ -7,8 +7,8 @@
 
 #include "cli/bind/bind_run.h"
 #include "cli/bind/file_conflicts.h"
+#include "cli/bind/option_use.h"
 #include "cli/table/command_table.h"
-#include "cli/table/option_use.h"
 #include "util/number_text.h"
 
 namespace vernier {

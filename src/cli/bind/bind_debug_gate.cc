@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 
 namespace vernier {
 namespace {

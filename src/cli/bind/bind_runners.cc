@@ -7,7 +7,7 @@
 #include "cli/bind/bind_model.h"
 #include "cli/bind/bind_tensorflow.h"
 #include "cli/bind/bind_tensorrt.h"
-#include "cli/table/option_use.h"
+#include "cli/bind/option_use.h"
 #include "cli/words/flag_suggestion.h"
 #include "cli/words/repeated_words.h"
 #include "inputs/dim_sizes.h"

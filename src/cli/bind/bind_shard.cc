@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "cli/bind/bind_run.h"
-#include "cli/script/shell_command.h"
+#include "cli/bind/shell_command.h"
 #include "io/results/shard_file_name.h"
 #include "record/runner_name.h"
 #include "run/feeds/image_feeds.h"
-#include "run/shards/shard_names.h"
+#include "run/feeds/shard_names.h"
 #include "util/number_text.h"
 
 namespace vernier {

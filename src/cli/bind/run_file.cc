@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backend/python_program.h"
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "io/results/shard_file_name.h"
 #include "model/onnx/model_type.h"
 #include "run/runner/runner_kinds.h"

@@ -5,7 +5,7 @@
 #include "backend/backend_path.h"
 #include "backend/backend_probe.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "util/list_has.h"
 

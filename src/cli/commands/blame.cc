@@ -4,10 +4,10 @@
 
 #include "cli/bind/bind_blame.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
-#include "run/comparison/token_sources.h"
+#include "run/feeds/token_sources.h"
 
 namespace vernier {
 namespace {

@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "run/saved/row_writer.h"
 #include "session/accuracy_session.h"

@@ -3,9 +3,9 @@
 
 #include "cli/bind/bind_check.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "vernier/compare_options.h"
 

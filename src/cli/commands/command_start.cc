@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "cli/bind/file_conflicts.h"
+#include "cli/bind/option_use.h"
 #include "cli/bind/run_file.h"
 #include "cli/commands/interruption.h"
-#include "cli/table/option_use.h"
 #include "cli/words/flag_suggestion.h"
 #include "cli/words/repeated_words.h"
 #include "run/exit_code.h"

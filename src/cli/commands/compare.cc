@@ -1,8 +1,8 @@
 // Saved files against each other: a run without runners.
 #include "cli/bind/saved_sides.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 
 namespace vernier {

@@ -3,15 +3,15 @@
 #include <cstdio>
 
 #include "cli/bind/bind_shard.h"
+#include "cli/bind/shell_command.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
-#include "cli/script/shell_command.h"
 #include "report/files/report_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/run_summary.h"
+#include "run/phases/shard_ending.h"
 #include "run/shards/shard_command.h"
-#include "run/shards/shard_ending.h"
 
 namespace vernier {
 namespace {

@@ -1,7 +1,7 @@
 // Files of saved tensors side by side.
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "data/joining.h"
 

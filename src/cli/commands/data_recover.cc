@@ -2,7 +2,7 @@
 #include <string>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "data/recovery.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "data/selection.h"
 #include "util/number_text.h"

@@ -3,8 +3,8 @@
 #include <span>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "data/data_files.h"
 #include "io/bytes/byte_sink.h"
@@ -12,7 +12,7 @@
 #include "report/files/accuracy_file.h"
 #include "report/models/model_json.h"
 #include "report/text/saved_text.h"
-#include "run/shards/shard_names.h"
+#include "run/feeds/shard_names.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 

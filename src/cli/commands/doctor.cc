@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "doctor/cuda_devices.h"
 #include "doctor/doctor.h"

@@ -3,11 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "cli/commands/commands.h"
 #include "cli/help/completion.h"
 #include "cli/help/man_page.h"
 #include "cli/help/option_docs.h"
 #include "cli/table/command_table.h"
+#include "cli/table/commands.h"
 #include "core/version.h"
 #include "util/atomic_file.h"
 

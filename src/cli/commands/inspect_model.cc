@@ -3,17 +3,17 @@
 #include <filesystem>
 #include <map>
 
-#include "cli/bind/bind_inference.h"
 #include "cli/bind/bind_run.h"
 #include "cli/bind/bind_tensorrt.h"
+#include "cli/commands/bind_inference.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
 #include "cli/commands/print_document.h"
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
-#include "cli/options/groups.h"
+#include "cli/table/commands.h"
+#include "cli/table/groups.h"
 #include "cli/table/option_sets.h"
 #include "core/version.h"
 #include "inference/activations.h"

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
 #include "cli/commands/surgery.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"

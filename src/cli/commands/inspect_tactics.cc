@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "report/models/engine_json.h"
 #include "report/models/tactic_replay.h"

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "cli/table/option_values.h"
 #include "report/text/run_summary.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"

@@ -8,13 +8,13 @@
 #include "cli/bind/bind_run.h"
 #include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
-#include "run/live/worker_pool.h"
-#include "run/runner/model_source.h"
+#include "run/workers/model_source.h"
+#include "run/workers/worker_pool.h"
 #include "util/scratch_folder.h"
 
 namespace vernier {

@@ -1,8 +1,8 @@
 #include "cli/bind/run_file.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/script/script_file.h"
+#include "cli/table/commands.h"
 
 namespace vernier {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <span>
 
-#include "cli/bind/bind_inference.h"
 #include "cli/bind/bind_onnx_save.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "inference/extraction.h"
 #include "inputs/shape_spec.h"

@@ -1,7 +1,7 @@
 // A new node in a model.
-#include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "inference/model_shapes.h"
 #include "surgeon/node_insertion.h"

@@ -1,11 +1,11 @@
 // A model cleaned up: outputs chosen, shapes set, constants folded, what is unused removed.
 #include <algorithm>
 
-#include "cli/bind/bind_inference.h"
 #include "cli/bind/bind_model.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "inference/sanitizing.h"
 #include "util/cast_grammar.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/surgery.h"
+#include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
 #include "surgeon/weight_tools.h"
 #include "util/input_file.h"

@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "backend/worker_server.h"
-#include "cli/commands/commands.h"
+#include "cli/table/commands.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -1,6 +1,6 @@
 #include <string_view>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 
 namespace vernier {
 namespace {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "cli/table/option_values.h"
 #include "cli/words/arg_parser.h"
 #include "compare/metric_table.h"

@@ -2,7 +2,7 @@
 #include <array>
 #include <filesystem>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "cli/table/option_values.h"
 #include "cli/words/arg_parser.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "cli/table/option_values.h"
 #include "cli/words/arg_parser.h"
 #include "util/close_matches.h"

@@ -1,4 +1,4 @@
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "cli/table/option_values.h"
 
 namespace vernier {

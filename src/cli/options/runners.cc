@@ -1,7 +1,7 @@
 #include <limits>
 #include <set>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "cli/table/option_values.h"
 #include "cli/words/arg_parser.h"
 

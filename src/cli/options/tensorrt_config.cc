@@ -1,7 +1,7 @@
 #include <string>
 
-#include "cli/options/groups.h"
 #include "cli/options/tensorrt_rows.h"
+#include "cli/table/groups.h"
 #include "util/paths.h"
 
 namespace vernier {

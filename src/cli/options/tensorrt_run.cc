@@ -1,5 +1,5 @@
-#include "cli/options/groups.h"
 #include "cli/options/tensorrt_rows.h"
+#include "cli/table/groups.h"
 
 namespace vernier {
 namespace {

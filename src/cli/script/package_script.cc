@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/bind/bind_runners.h"
+#include "cli/bind/shell_command.h"
 #include "cli/script/python_call.h"
-#include "cli/script/shell_command.h"
 #include "core/version.h"
 #include "io/bytes/text_encoding.h"
 #include "run/runner/script_runner.h"

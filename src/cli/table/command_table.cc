@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cli/commands/commands.h"
+#include "cli/table/commands.h"
 #include "util/close_matches.h"
 #include "util/joined.h"
 

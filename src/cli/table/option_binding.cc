@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/words/arg_parser.h"
+#include "cli/table/parsed_args.h"
 
 namespace vernier {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "cli/table/option_table.h"
 
 namespace vernier {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 
 namespace vernier {
 bool OptionGroup::Has(std::string_view dest) const {

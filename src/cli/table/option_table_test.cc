@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/groups.h"
 #include "cli/table/command_table.h"
+#include "cli/table/groups.h"
 
 namespace vernier {
 namespace {

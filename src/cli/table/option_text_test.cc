@@ -11,7 +11,7 @@
 #include "cli/help/help_text.h"
 #include "cli/help/man_page.h"
 #include "cli/help/option_docs.h"
-#include "cli/options/groups.h"
+#include "cli/table/groups.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/words/arg_parser.h"
+#include "cli/table/parsed_args.h"
 #include "compare/metric_table.h"
 #include "compare/postprocess.h"
 #include "report/files/report_files.h"

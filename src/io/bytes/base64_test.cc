@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/bytes/base64_source.h"
+#include "io/polygraphy/base64_source.h"
 #include "util/thread_pool.h"
 
 namespace vernier {

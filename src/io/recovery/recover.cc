@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
-#include "io/recovery/partial_folder.h"
 #include "io/results/feed_writer.h"
 #include "io/results/iteration_directory.h"
+#include "io/results/partial_folder.h"
 #include "io/results/results_writer.h"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/recovery/partial_results.h"
+#include "io/results/partial_results.h"
 #include "io/results/results_reader.h"
 #include "vernier/status.h"
 

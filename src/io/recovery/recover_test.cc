@@ -7,11 +7,11 @@
 
 #include <regex>
 
-#include "io/recovery/partial_results.h"
 #include "io/recovery/recover_for_test.h"
 #include "io/results/feed_reader.h"
 #include "io/results/feed_writer.h"
 #include "io/results/iteration_directory.h"
+#include "io/results/partial_results.h"
 
 namespace vernier {
 namespace {

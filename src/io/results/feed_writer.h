@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "io/recovery/partial_folder.h"
+#include "io/results/partial_folder.h"
 #include "io/results/results_format.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "io/archive/archive_names.h"
-#include "io/recovery/journal.h"
+#include "io/journal/journal.h"
 #include "io/results/results_encoder.h"
 
 namespace vernier {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/archive/tensor_archive.h"
-#include "io/recovery/partial_folder.h"
+#include "io/results/partial_folder.h"
 #include "io/results/results_format.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

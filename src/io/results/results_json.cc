@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "io/json/polygraphy_type.h"
+#include "io/polygraphy/polygraphy_type.h"
 
 namespace vernier {
 namespace {

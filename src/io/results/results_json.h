@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "io/json/polygraphy_document.h"
+#include "io/polygraphy/polygraphy_document.h"
 #include "io/results/results_reader.h"
 #include "vernier/status.h"
 

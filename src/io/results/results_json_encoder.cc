@@ -2,9 +2,9 @@
 #include <optional>
 #include <utility>
 
+#include "io/journal/journal.h"
 #include "io/json/json_writer.h"
-#include "io/json/polygraphy_array.h"
-#include "io/recovery/journal.h"
+#include "io/polygraphy/polygraphy_array.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/results_encoder.h"
 #include "util/atomic_file.h"

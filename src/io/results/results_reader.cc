@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
-#include "io/recovery/partial_results.h"
 #include "io/results/file_kind.h"
+#include "io/results/partial_results.h"
 #include "io/results/results_archive.h"
 #include "io/results/results_directory.h"
 #include "io/results/results_json.h"

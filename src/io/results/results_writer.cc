@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
-#include "io/recovery/partial_places.h"
+#include "io/results/partial_places.h"
 #include "io/results/results_encoder.h"
 
 namespace vernier {

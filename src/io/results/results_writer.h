@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/recovery/partial_folder.h"
+#include "io/results/partial_folder.h"
 #include "io/results/results_format.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

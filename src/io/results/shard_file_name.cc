@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "io/recovery/partial_folder.h"
+#include "io/results/partial_folder.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 #include "compare/metric_table.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
-#include "io/json/polygraphy_document.h"
+#include "io/polygraphy/polygraphy_document.h"
 #include "util/atomic_file.h"
 
 namespace vernier {

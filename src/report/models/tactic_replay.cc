@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/json/polygraphy_document.h"
+#include "io/polygraphy/polygraphy_document.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "compare/error_bound.h"
 #include "model/rounding/unit_roundoff.h"
-#include "run/feeds/nudged_floats.h"
+#include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
 
 namespace vernier {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "run/comparison/pair_error_bounds.h"
-#include "run/feeds/nudged_floats.h"
 #include "run/live/live_runs.h"
+#include "run/live/pair_error_bounds.h"
+#include "run/runner/nudged_floats.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "run/comparison/decision_run.h"
-#include "run/comparison/padded_steps.h"
-#include "run/comparison/pair_matching.h"
-#include "run/comparison/pair_recorder.h"
 #include "run/comparison/pair_tokens.h"
-#include "run/comparison/streams.h"
+#include "run/feeds/streams.h"
+#include "run/figures/padded_steps.h"
+#include "run/figures/pair_recorder.h"
+#include "run/maps/pair_matching.h"
 #include "run/steps/pair_times.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "run/comparison/comparison_run.h"
-#include "run/comparison/output_row.h"
+#include "run/figures/output_row.h"
 
 namespace vernier {
 

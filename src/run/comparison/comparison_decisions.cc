@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
-#include "run/shards/kept_labels.h"
+#include "run/parts/kept_labels.h"
 
 namespace vernier {
 

@@ -7,12 +7,12 @@
 #include "backend/script_client.h"
 #include "compare/comparison.h"
 #include "compare/device_measure.h"
-#include "run/comparison/pair_error_bounds.h"
 #include "run/comparison/position_feeds.h"
-#include "run/comparison/sample_labels.h"
+#include "run/labels/sample_labels.h"
 #include "run/live/live_runs.h"
+#include "run/live/pair_error_bounds.h"
+#include "run/parts/shard_writer.h"
 #include "run/saved/row_writer.h"
-#include "run/shards/shard_writer.h"
 #include "run/steps/step_states.h"
 
 namespace vernier {

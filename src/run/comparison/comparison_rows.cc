@@ -6,7 +6,7 @@
 
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/pair_decoding.h"
-#include "run/shards/folded_comparison.h"
+#include "run/parts/folded_comparison.h"
 #include "util/counted.h"
 #include "util/list_has.h"
 #include "vernier/compare_options.h"

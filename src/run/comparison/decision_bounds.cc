@@ -12,7 +12,7 @@
 #include "decide/label_scores.h"
 #include "decide/tie_limits.h"
 #include "run/comparison/decision_run.h"
-#include "run/comparison/pair_error_bounds.h"
+#include "run/live/pair_error_bounds.h"
 #include "vernier/compare_options.h"
 #include "vernier/run_plan.h"
 

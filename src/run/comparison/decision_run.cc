@@ -11,7 +11,7 @@
 #include "decide/decision.h"
 #include "decide/label_scores.h"
 #include "record/gate_text.h"
-#include "run/shards/kept_labels.h"
+#include "run/parts/kept_labels.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"

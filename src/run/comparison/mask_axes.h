@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/comparison/pair_matching.h"
+#include "run/maps/pair_matching.h"
 #include "run/runner/model_signatures.h"
 #include "vernier/run_plan.h"
 

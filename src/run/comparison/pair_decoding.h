@@ -7,7 +7,7 @@
 #include "compare/comparison.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/pair_tokens.h"
-#include "run/comparison/streams.h"
+#include "run/feeds/streams.h"
 #include "run/steps/step_states.h"
 #include "vernier/run_plan.h"
 

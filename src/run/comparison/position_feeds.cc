@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "run/comparison/token_sources.h"
+#include "run/feeds/token_sources.h"
 #include "run/steps/step_tensors.h"
 #include "util/counted.h"
 #include "vernier/compare_options.h"

@@ -11,7 +11,7 @@
 
 #include "compare/comparison.h"
 #include "compare/fed_positions.h"
-#include "run/comparison/pair_matching.h"
+#include "run/maps/pair_matching.h"
 #include "run/runner/model_signatures.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "run/comparison/pair_matching.h"
 #include "run/live/live_runs.h"
+#include "run/maps/pair_matching.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

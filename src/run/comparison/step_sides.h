@@ -8,7 +8,7 @@
 
 #include "compare/comparison.h"
 #include "run/comparison/compared_pairs.h"
-#include "run/comparison/pair_matching.h"
+#include "run/maps/pair_matching.h"
 #include "run/steps/step_states.h"
 #include "vernier/run_plan.h"
 

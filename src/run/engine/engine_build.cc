@@ -1,11 +1,11 @@
 #include "run/engine/engine_build.h"
 
 #include "inputs/dim_sizes.h"
-#include "run/engine/engine_report.h"
 #include "run/feeds/calibration_feeds.h"
-#include "run/live/live_runner.h"
-#include "run/live/worker_pool.h"
 #include "run/run_scripts.h"
+#include "run/workers/engine_report.h"
+#include "run/workers/live_runner.h"
+#include "run/workers/worker_pool.h"
 
 namespace vernier {
 namespace {

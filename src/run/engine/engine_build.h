@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include "record/engine_record.h"
-#include "run/live/embedder.h"
-#include "run/live/live_runner.h"
+#include "run/workers/embedder.h"
+#include "run/workers/live_runner.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"

@@ -14,7 +14,7 @@
 
 #include "inputs/coerce_feed.h"
 #include "run/feeds/feed_stream.h"
-#include "run/profile/profile_sizes.h"
+#include "run/workers/profile_sizes.h"
 #include "vernier/backend_dtype.h"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "run/feeds/feed_stream.h"
-#include "run/runner/model_source.h"
+#include "run/workers/model_source.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/live/live_runner.h"
+#include "run/workers/live_runner.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "run/feeds/feed_plan.h"
-#include "run/shards/shard_names.h"
+#include "run/feeds/shard_names.h"
 #include "util/counted.h"
 
 namespace vernier {

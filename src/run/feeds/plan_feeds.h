@@ -5,8 +5,8 @@
 #include <span>
 
 #include "run/feeds/feed_stream.h"
-#include "run/live/worker_pool.h"
 #include "run/run_scripts.h"
+#include "run/workers/worker_pool.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

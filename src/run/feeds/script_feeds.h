@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backend/script_client.h"
-#include "io/bytes/tensor_spill.h"
+#include "io/journal/tensor_spill.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -16,7 +16,7 @@
 
 #include "backend/tensor_block.h"
 #include "backend/worker.h"
-#include "run/live/live_runner.h"
+#include "run/workers/live_runner.h"
 #include "vernier/status.h"
 
 namespace vernier {

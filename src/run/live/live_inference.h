@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 
-#include "run/comparison/noise_floor.h"
-#include "run/comparison/pair_error_bounds.h"
-#include "run/comparison/streams.h"
+#include "run/feeds/streams.h"
 #include "run/live/live_runs.h"
+#include "run/live/noise_floor.h"
+#include "run/live/pair_error_bounds.h"
 #include "run/run_observer.h"
 #include "run/saved/output_savers.h"
 #include "util/log.h"

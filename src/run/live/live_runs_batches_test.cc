@@ -15,8 +15,8 @@
 #include "compare/tally.h"
 #include "compare/validate.h"
 #include "run/executor.h"
-#include "run/live/fake_workers.h"
-#include "run/live/runner_devices.h"
+#include "run/workers/fake_workers.h"
+#include "run/workers/runner_devices.h"
 #include "util/no_log.h"
 
 namespace vernier {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "run/live/embedder.h"
 #include "run/live/live_runs.h"
 #include "run/steps/reset_words.h"
+#include "run/workers/embedder.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/recovery/journal.h"
+#include "io/journal/journal.h"
 #include "run/live/live_runs.h"
 #include "vernier/run_record.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
-#include "run/steps/step_feeds.h"
+#include "run/phases/step_feeds.h"
 #include "util/no_log.h"
 
 namespace vernier {

@@ -11,8 +11,8 @@
 
 #include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
+#include "run/phases/shard_ending.h"
 #include "run/saved/self_comparisons.h"
-#include "run/shards/shard_ending.h"
 #include "run/steps/decoding.h"
 #include "util/counted.h"
 #include "vernier/compare_options.h"

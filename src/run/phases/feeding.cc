@@ -7,8 +7,8 @@
 
 #include "run/live/live_sizes.h"
 #include "run/live/made_with.h"
+#include "run/phases/step_feeds.h"
 #include "run/saved/result_origin.h"
-#include "run/steps/step_feeds.h"
 #include "util/no_log.h"
 
 namespace vernier {

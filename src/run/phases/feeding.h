@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include "run/comparison/pair_error_bounds.h"
 #include "run/feeds/feed_stream.h"
 #include "run/live/live_runs.h"
+#include "run/live/pair_error_bounds.h"
 #include "run/phases/live_results.h"
 #include "run/phases/run_context.h"
 #include "vernier/status.h"

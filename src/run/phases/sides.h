@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "run/comparison/compared_pairs.h"
-#include "run/comparison/streams.h"
+#include "run/feeds/streams.h"
 #include "run/live/live_runs.h"
+#include "run/parts/shard_writer.h"
 #include "run/phases/run_context.h"
 #include "run/saved/loaded_side.h"
 #include "run/saved/output_savers.h"
 #include "run/saved/row_writer.h"
-#include "run/shards/shard_writer.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

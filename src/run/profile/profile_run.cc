@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "run/comparison/pair_error_bounds.h"
 #include "run/feeds/feed_stream.h"
 #include "run/live/live_runs.h"
 #include "run/live/live_sizes.h"
+#include "run/live/pair_error_bounds.h"
 #include "run/profile/latency_statistics.h"
 #include "run/profile/layer_times.h"
 #include "run/profile/profile_accuracy.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "run/runner/model_source.h"
+#include "run/workers/model_source.h"
 
 namespace vernier {
 

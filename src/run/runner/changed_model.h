@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/onnx/onnx_model.h"
-#include "run/live/worker_pool.h"
+#include "run/workers/worker_pool.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

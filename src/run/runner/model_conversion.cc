@@ -9,8 +9,8 @@
 
 #include "backend/python_program.h"
 #include "model/onnx/model_type.h"
-#include "run/live/live_runner.h"
 #include "run/runner/own_python.h"
+#include "run/workers/live_runner.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "run/live/worker_pool.h"
+#include "run/workers/worker_pool.h"
 #include "util/log.h"
 #include "util/scratch_folder.h"
 #include "vernier/runner_plan.h"

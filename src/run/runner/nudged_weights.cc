@@ -11,7 +11,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/replaced_values.h"
 #include "model/rounding/unit_roundoff.h"
-#include "run/feeds/nudged_floats.h"
+#include "run/runner/nudged_floats.h"
 
 namespace vernier {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "model/onnx/onnx_model.h"
-#include "run/feeds/nudged_floats.h"
-#include "run/runner/model_source.h"
+#include "run/runner/nudged_floats.h"
+#include "run/workers/model_source.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 

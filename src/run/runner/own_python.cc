@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backend/python_program.h"
-#include "run/live/worker_source.h"
+#include "run/workers/worker_source.h"
 
 namespace vernier {
 namespace {

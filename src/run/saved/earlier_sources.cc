@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "io/recovery/partial_results.h"
+#include "io/results/partial_results.h"
 #include "record/plan_difference.h"
-#include "run/shards/shard_sources.h"
+#include "run/parts/shard_sources.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/recovery/journal.h"
+#include "io/journal/journal.h"
 #include "util/log.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/results/io_test_data.h"
-#include "run/shards/shard_sources.h"
+#include "run/parts/shard_sources.h"
 
 namespace vernier {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compare/device_measure.h"
-#include "run/comparison/streams.h"
+#include "run/feeds/streams.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "io/recovery/partial_folder.h"
-#include "io/recovery/partial_places.h"
-#include "run/shards/begun_parts.h"
+#include "io/results/partial_folder.h"
+#include "io/results/partial_places.h"
+#include "run/parts/begun_parts.h"
 #include "util/file_lock.h"
 #include "util/unique_fd.h"
 

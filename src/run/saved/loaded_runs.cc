@@ -10,7 +10,7 @@
 #include "io/results/file_kind.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/saved_tensors.h"
-#include "run/shards/shard_names.h"
+#include "run/feeds/shard_names.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/comparison/streams.h"
+#include "run/feeds/streams.h"
 #include "run/saved/loaded_runs.h"
 #include "run/steps/step_timeline.h"
 #include "util/log.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "compare/same_bits.h"
-#include "io/recovery/partial_folder.h"
-#include "io/recovery/partial_places.h"
-#include "io/recovery/partial_results.h"
+#include "io/results/partial_folder.h"
+#include "io/results/partial_places.h"
+#include "io/results/partial_results.h"
 
 namespace vernier {
 

@@ -9,8 +9,8 @@
 
 #include "compare/same_bits.h"
 #include "io/bytes/checksum.h"
-#include "io/recovery/partial_places.h"
 #include "io/results/iteration_directory.h"
+#include "io/results/partial_places.h"
 #include "run/saved/result_origin.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "io/bytes/tensor_spill.h"
-#include "run/comparison/streams.h"
+#include "io/journal/tensor_spill.h"
+#include "run/feeds/streams.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -5,9 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include "io/recovery/partial_folder.h"
-#include "io/recovery/partial_places.h"
-#include "io/recovery/partial_results.h"
+#include "io/results/partial_folder.h"
+#include "io/results/partial_places.h"
+#include "io/results/partial_results.h"
 #include "io/results/results_reader.h"
 #include "run/saved/saved_progress.h"
 #include "util/counted.h"

@@ -7,7 +7,7 @@
 
 #include "io/bytes/checksum.h"
 #include "record/runner_name.h"
-#include "run/shards/shard_sources.h"
+#include "run/parts/shard_sources.h"
 
 namespace vernier {
 

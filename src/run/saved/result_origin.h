@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "io/recovery/journal.h"
-#include "io/recovery/partial_folder.h"
+#include "io/journal/journal.h"
+#include "io/results/partial_folder.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

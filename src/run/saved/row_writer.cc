@@ -11,10 +11,10 @@
 
 #include "io/archive/zip_writer.h"
 #include "io/bytes/checksum.h"
-#include "io/recovery/partial_places.h"
+#include "io/results/partial_places.h"
 #include "record/row_lines.h"
-#include "run/live/live_runner.h"
-#include "run/shards/begun_parts.h"
+#include "run/parts/begun_parts.h"
+#include "run/workers/live_runner.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 #include "vernier/tensor.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/recovery/partial_folder.h"
+#include "io/results/partial_folder.h"
 #include "io/results/results_reader.h"
 #include "run/saved/earlier_sources.h"
 #include "util/log.h"

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "io/bytes/directory_listing.h"
-#include "io/recovery/partial_folder.h"
-#include "io/recovery/partial_results.h"
+#include "io/results/partial_folder.h"
+#include "io/results/partial_results.h"
 #include "record/runner_name.h"
+#include "run/parts/shard_differences.h"
+#include "run/parts/shard_parts.h"
+#include "run/parts/shard_writer.h"
 #include "run/saved/result_origin.h"
 #include "run/saved/saved_progress.h"
-#include "run/shards/shard_differences.h"
-#include "run/shards/shard_parts.h"
-#include "run/shards/shard_writer.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "record/shard_lines.h"
-#include "run/shards/shard_parts.h"
+#include "run/parts/shard_parts.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "record/shard_lines.h"
-#include "run/shards/shard_parts.h"
+#include "run/parts/shard_parts.h"
 #include "util/thread_pool.h"
 #include "vernier/status.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/shards/shard_parts.h"
+#include "run/parts/shard_parts.h"
 
 namespace vernier {
 

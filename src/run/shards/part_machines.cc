@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "run/shards/build_identity.h"
+#include "run/parts/build_identity.h"
 
 namespace vernier {
 namespace {

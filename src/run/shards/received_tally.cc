@@ -4,7 +4,7 @@
 #include <span>
 #include <system_error>
 
-#include "run/live/live_runner.h"
+#include "run/workers/live_runner.h"
 
 namespace vernier {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "compare/comparator.h"
 #include "record/shard_lines.h"
-#include "run/comparison/pair_recorder.h"
-#include "run/live/fake_workers.h"
-#include "run/shards/folded_comparison.h"
+#include "run/figures/pair_recorder.h"
+#include "run/parts/folded_comparison.h"
+#include "run/workers/fake_workers.h"
 #include "vernier/compare_options.h"
 #include "vernier/shard_plan.h"
 

@@ -10,8 +10,8 @@
 #include "core/version.h"
 #include "io/results/io_test_data.h"
 #include "io/results/shard_file_name.h"
-#include "run/shards/shard_parts.h"
-#include "run/shards/shard_writer.h"
+#include "run/parts/shard_parts.h"
+#include "run/parts/shard_writer.h"
 #include "util/no_log.h"
 #include "vernier/run_plan.h"
 

@@ -11,12 +11,12 @@
 #include <system_error>
 #include <unordered_set>
 
-#include "io/recovery/partial_folder.h"
+#include "io/results/partial_folder.h"
 #include "io/results/shard_file_name.h"
 #include "record/shard_lines.h"
-#include "run/shards/begun_parts.h"
-#include "run/shards/shard_differences.h"
-#include "run/shards/shard_parts.h"
+#include "run/parts/begun_parts.h"
+#include "run/parts/shard_differences.h"
+#include "run/parts/shard_parts.h"
 
 namespace vernier {
 namespace {

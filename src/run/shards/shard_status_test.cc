@@ -14,9 +14,9 @@
 #include "io/bytes/part_file.h"
 #include "io/results/io_test_data.h"
 #include "io/results/shard_file_name.h"
-#include "run/shards/begun_parts.h"
-#include "run/shards/shard_parts.h"
-#include "run/shards/shard_writer.h"
+#include "run/parts/begun_parts.h"
+#include "run/parts/shard_parts.h"
+#include "run/parts/shard_writer.h"
 #include "util/input_file.h"
 #include "util/no_log.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "record/runner_name.h"
-#include "run/comparison/name_maps.h"
+#include "run/maps/name_maps.h"
 
 namespace vernier {
 namespace {

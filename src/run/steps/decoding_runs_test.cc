@@ -11,7 +11,7 @@
 
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
-#include "run/live/fake_workers.h"
+#include "run/workers/fake_workers.h"
 #include "util/no_log.h"
 
 namespace vernier {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "record/runner_name.h"
-#include "run/comparison/name_maps.h"
+#include "run/maps/name_maps.h"
 #include "run/steps/step_words.h"
 
 namespace vernier {

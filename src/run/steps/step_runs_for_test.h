@@ -14,7 +14,7 @@
 #include "compare/tally.h"
 #include "compare/validate.h"
 #include "run/executor.h"
-#include "run/live/fake_workers.h"
+#include "run/workers/fake_workers.h"
 #include "util/no_log.h"
 
 namespace vernier::testing_workers {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "record/runner_name.h"
-#include "run/comparison/name_maps.h"
+#include "run/maps/name_maps.h"
 #include "util/number_text.h"
 #include "util/star_pattern.h"
 

@@ -1,0 +1,187 @@
+#include "blame/search/output_condition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "blame/judge/verdicts.h"
+#include "blame/search/unseen_outputs.h"
+#include "model/onnx/random_operators.h"
+#include "model/rounding/error_model.h"
+#include "run/runner/nudged_floats.h"
+#include "run/runner/nudged_weights.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kMostNudged = 8;  // iterations
+constexpr uint64_t kOutputDraws = 3;
+
+// Outputs that move by more on the same inputs do not repeat themselves.
+constexpr double kFewMovements = 8;
+constexpr double kFloat32Step = 0x1p-24;
+
+// A Dropout drops in training alone, which its third input says.
+bool IsRandomNode(const OnnxGraph& graph, const OnnxNode& node) {
+  if (node.op_type == "Dropout") return graph.Inputs(node).size() > 2;
+  return IsRandomOperator(node.op_type);
+}
+
+// Which outputs do not repeat themselves. Twice: a session that has just been opened may begin with
+// the same random numbers as the one before it.
+Status RepeatOutputs(const SearchSubject& subject, LiveRunner& session, BlameRecord& record) {
+  if (subject.unprobed.feeds.empty()) return {};
+  const TensorMap& feed = subject.unprobed.feeds.front();
+  const double limit = kFewMovements * std::max(CoarsestRoundoff(feed), kFloat32Step);
+  bool all = true;
+  for (int i = 0; i < 2; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, subject.sides.candidate.Infer(session, feed));
+    const std::map<std::string, double> movements = subject.unprobed.outputs.Movements(0, made);
+    for (BlameOutputCondition& output : record.output_conditions) {
+      const auto moved = movements.find(output.name);
+      if (moved != movements.end() && moved->second > limit) output.repeats = false;
+      all &= output.repeats;
+    }
+  }
+  const OnnxGraph& graph = subject.graph().graph();
+  for (const uint32_t index : subject.graph().order()) {
+    if (all || !IsRandomNode(graph, graph.nodes[index])) continue;
+    record.random_nodes.push_back(subject.graph().NodeName(index));
+  }
+  return {};
+}
+
+// An error that is made explains what the outputs differ by. Of random values there is no right.
+bool MakesError(const BlameLayerRecord& layer) {
+  if (IsRandomOperator(layer.op_type)) return false;
+  return std::max({layer.own_error.value_or(0), layer.fused_error.value_or(0),
+                   layer.in_place_error.value_or(0)}) > 1;
+}
+
+// The outputs that are over their bounds, with probes or without; none where a layer makes an
+// error.
+std::vector<BlameOutputCondition> UnexplainedOutputs(const SearchSubject& subject,
+                                                     const AmplifiedTensors& amplified,
+                                                     const BlameRecord& record) {
+  if (std::any_of(record.layers.begin(), record.layers.end(), MakesError)) return {};
+  std::map<std::string, double> errors = subject.unprobed.outputs.Errors();
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      const std::string& name = tensor.name_in_candidate();
+      if (!subject.graph().IsOutput(name)) continue;
+      errors[name] = std::max(errors[name], tensor.total_error);
+    }
+  }
+  std::vector<BlameOutputCondition> outputs;
+  for (const auto& [name, error] : errors) {
+    if (error <= 1 || IsStored(subject.graph().graph(), name)) continue;
+    const auto found = amplified.find(name);
+    outputs.push_back({name, error, found == amplified.end() ? 0 : found->second});
+  }
+  return outputs;
+}
+
+// What iteration `i` shows, of which `made` are the moved outputs.
+void RaiseOutputs(const SearchSubject& subject, size_t i, const TensorMap& made, double roundoff,
+                  std::vector<BlameOutputCondition>& outputs) {
+  const std::map<std::string, double> movements = subject.unprobed.outputs.Movements(i, made);
+  for (BlameOutputCondition& output : outputs) {
+    const auto moved = movements.find(output.name);
+    const bool told = moved != movements.end() && std::isfinite(moved->second);
+    if (!told || !output.repeats) continue;
+    output.condition = std::max(output.condition, moved->second / roundoff);
+  }
+}
+
+// How far the outputs move when each float of the inputs moves by one rounding step.
+Status NudgeInputs(const SearchSubject& subject, LiveRunner& session, uint64_t draw,
+                   std::vector<BlameOutputCondition>& outputs) {
+  const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
+  for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
+    VERNIER_TRY(subject.context.CheckInterrupted());
+    const double roundoff = CoarsestRoundoff(feeds[i]);
+    if (roundoff == 0) continue;
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap nudged, NudgedFeed(feeds[i], Nudge{draw}));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, subject.sides.candidate.Infer(session, nudged));
+    RaiseOutputs(subject, i, made, roundoff, outputs);
+  }
+  return {};
+}
+
+// The same of the weights, for feeds without floats.
+Status NudgeWeights(const SearchSubject& subject, const NudgedWeights& weights, uint64_t draw,
+                    std::vector<BlameOutputCondition>& outputs) {
+  ProbeSide& candidate = subject.sides.candidate;
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           weights.Move(Nudge{draw}));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, candidate.Open(*model));
+  const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
+  for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
+    VERNIER_TRY(subject.context.CheckInterrupted());
+    if (CoarsestRoundoff(feeds[i]) > 0) continue;
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, candidate.Infer(*session, feeds[i]));
+    RaiseOutputs(subject, i, made, weights.roundoff(), outputs);
+  }
+  ProbeSide::Close(session);
+  return {};
+}
+
+// None: no feed wants them, or they cannot be moved.
+std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject) {
+  const ProbeSide& candidate = subject.sides.candidate;
+  const bool wanted = std::ranges::any_of(
+      subject.unprobed.feeds, [](const TensorMap& feed) { return CoarsestRoundoff(feed) == 0; });
+  if (!wanted || candidate.BuildsEngines()) return {};
+  Result<NudgedWeights> weights = NudgedWeights::Of(candidate.plan().model);
+  if (!weights.ok()) return {};
+  return *std::move(weights);
+}
+
+Status MeasureOutputs(const SearchSubject& subject, BlameRecord& record) {
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+                           subject.sides.candidate.OpenPlain());
+  VERNIER_TRY(RepeatOutputs(subject, *session, record));
+  const std::optional<NudgedWeights> weights = WeightsToMove(subject);
+  for (uint64_t draw = 0; draw < kOutputDraws && !ExplainedByRounding(record); ++draw) {
+    VERNIER_TRY(NudgeInputs(subject, *session, draw, record.output_conditions));
+    if (weights) VERNIER_TRY(NudgeWeights(subject, *weights, draw, record.output_conditions));
+  }
+  ProbeSide::Close(session);
+  return {};
+}
+
+}  // namespace
+
+Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& amplified,
+                      BlameRecord& record) {
+  std::vector<BlameOutputCondition> outputs = UnexplainedOutputs(subject, amplified, record);
+  const bool finite = std::all_of(outputs.begin(), outputs.end(),
+                                  [](const auto& output) { return std::isfinite(output.error); });
+  if (outputs.empty() || !finite) return {};
+  record.output_conditions = std::move(outputs);
+  // Flipped steps look like amplified rounding, and have their place in the bounds.
+  const bool measurable = !HasQuantisers(subject.graph().model());
+  if (measurable && !ExplainedByRounding(record)) VERNIER_TRY(MeasureOutputs(subject, record));
+  for (const BlameOutputCondition& output : record.output_conditions) {
+    record.condition = std::max(record.condition, output.condition);
+  }
+  return {};
+}
+
+std::string DescribeCondition(const BlameRecord& record) {
+  if (!ExplainedByRounding(record)) return {};
+  const auto& outputs = record.output_conditions;
+  const auto worst =
+      std::max_element(outputs.begin(), outputs.end(),
+                       [](const auto& a, const auto& b) { return a.error < b.error; });
+  return "the outputs differ by " + FormatG(worst->error, 3) +
+         " times their error bound, which a condition number of " + FormatG(worst->condition, 3) +
+         " explains: the model amplifies rounding, which is no fault of a layer";
+}
+
+}  // namespace vernier

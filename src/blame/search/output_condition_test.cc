@@ -1,0 +1,88 @@
+#include "blame/search/output_condition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "blame/judge/verdicts.h"
+#include "blame/probe/search_for_test.h"
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing_workers::Adds;
+using testing_workers::FakeAnswer;
+using testing_workers::FakeModel;
+
+// y = (x - 1) * 1e6, with every other element moved by this share.
+FakeModel Cancels(float moved) {
+  FakeModel model = Adds(0);
+  model.infer = [moved](const TensorMap& feed, int64_t) {
+    std::vector<float> values;
+    for (const float x : feed.front().tensor.As<float>()) {
+      values.push_back((x - 1) * 1e6F * (values.size() % 2 == 0 ? 1 : 1 + moved));
+    }
+    return FakeAnswer{FakeAnswer::Kind::kOutputs,
+                      TensorMap{{"y", testing_workers::Floats({4}, values)}}};
+  };
+  return model;
+}
+
+// y = x + the number of the inference.
+FakeModel Counts() {
+  FakeModel model = Adds(0);
+  model.infer = [](const TensorMap& feed, int64_t run) {
+    return Adds(static_cast<float>(run)).infer(feed, run);
+  };
+  return model;
+}
+
+class ExplainOutputsTest : public SearchForTest {
+ protected:
+  BlameRecord Explain(const FakeModel& reference, const FakeModel& candidate, float value) {
+    BlameRecord record;
+    Result<UnprobedRun> run = Run(reference, candidate, {value});
+    EXPECT_TRUE(run.ok()) << run.status().message();
+    if (!run.ok()) return record;
+    const SearchSubject subject{plan_, *context_, *sides_, models_, *run};
+    EXPECT_TRUE(ExplainOutputs(subject, {}, record).ok());
+    return record;
+  }
+};
+
+TEST_F(ExplainOutputsTest, OutputsWithinTheirBoundsNeedNoExplanation) {
+  const BlameRecord record = Explain(Adds(1), Adds(1), 1);
+  EXPECT_THAT(record.output_conditions, IsEmpty());
+  EXPECT_EQ(DescribeCondition(record), "");
+}
+
+TEST_F(ExplainOutputsTest, RoundingThatTheModelAmplifiesExplainsThem) {
+  const BlameRecord record = Explain(Cancels(0), Cancels(3e-3F), 1.0001F);
+  ASSERT_EQ(record.output_conditions.size(), 1U);
+  EXPECT_EQ(record.output_conditions[0].name, "y");
+  EXPECT_GT(record.output_conditions[0].error, 1);
+  EXPECT_TRUE(ExplainedByRounding(record));
+  EXPECT_THAT(DescribeCondition(record), HasSubstr("the model amplifies rounding"));
+}
+
+TEST_F(ExplainOutputsTest, AnotherFunctionIsNotExplained) {
+  const BlameRecord record = Explain(Adds(1), Adds(2), 1);
+  ASSERT_EQ(record.output_conditions.size(), 1U);
+  EXPECT_FALSE(ExplainedByRounding(record));
+  EXPECT_TRUE(RepeatsItself(record));
+}
+
+TEST_F(ExplainOutputsTest, WhatMovesOnTheSameInputsHasNoCondition) {
+  const BlameRecord record = Explain(Adds(5), Counts(), 1);
+  ASSERT_EQ(record.output_conditions.size(), 1U);
+  EXPECT_FALSE(RepeatsItself(record));
+  EXPECT_EQ(record.output_conditions[0].condition, 0);
+  EXPECT_THAT(record.random_nodes, IsEmpty());  // a Relu is not random
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,127 @@
+#include "blame/sides/feed_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "blame/sides/blame_feeds.h"
+#include "blame/sides/feed_names.h"
+#include "run/feeds/plan_feeds.h"
+#include "util/counted.h"
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+std::vector<TensorInfo> InputsToFeed(const SearchModels& models, const LiveRunner& first) {
+  const OnnxModel& model =
+      models.reference != nullptr ? *models.reference : models.candidate.model();
+  return first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
+}
+
+// Which iterations of a saved reference there are.
+struct SavedIterations {
+  size_t count = 0;
+  std::vector<std::string> names;  // of the first one's outputs
+};
+
+Result<SavedIterations> LookAtSaved(SearchSides& sides) {
+  SavedIterations saved;
+  saved.count = static_cast<size_t>(sides.saved.runs()[sides.places.saved].iterations);
+  if (saved.count == 0) return InvalidArgument("the saved outputs hold no iteration");
+  VERNIER_ASSIGN_OR_RETURN(const IterationResult peek, sides.saved.Peek(sides.places.saved));
+  for (const NamedTensor& output : peek.outputs) saved.names.push_back(output.name);
+  return saved;
+}
+
+// Why fewer iterations are looked at than were given; empty: all are.
+std::string WhyShortened(size_t saved, size_t feeds) {
+  if (feeds == saved) return {};
+  return "the saved outputs hold " + Counted(saved, "iteration") + " and the inputs " +
+         std::to_string(feeds) + ": only the first " + std::to_string(std::min(saved, feeds)) +
+         " of both were looked at";
+}
+
+}  // namespace
+
+FeedMaker::FeedMaker(const BlamePlan& plan, const SearchModels& models,
+                     const SearchContext& context, const LiveRunner* reference,
+                     const LiveRunner& candidate)
+    : plan_(plan),
+      context_(context),
+      reference_(reference),
+      candidate_(candidate),
+      inputs_(InputsToFeed(
+          models, reference != nullptr && models.reference != nullptr ? *reference : candidate)) {}
+
+Result<std::vector<TensorMap>> FeedMaker::Make(Logger& drawing) const {
+  if (plan_.feeds.empty()) return Collect(plan_.run, drawing);
+  std::vector<TensorMap> feeds = plan_.feeds;
+  VERNIER_TRY(NameForBoth(feeds));
+  return feeds;
+}
+
+Result<std::vector<TensorMap>> FeedMaker::MakeSized(const std::vector<DimSize>& sizes) const {
+  RunPlan sized = plan_.run;
+  sized.inputs.found_dims = sizes;
+  return Collect(sized, context_.logger);
+}
+
+Result<TensorMap> FeedMaker::DrawFirst(const RunPlan& sized) const {
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, OpenFirstFeed(sized, inputs_, context_.pool, unheard));
+  VERNIER_TRY(NameForBoth({&feed, 1}));
+  return feed;
+}
+
+Status FeedMaker::CheckGiven(std::span<const TensorMap> feeds) const {
+  if (!plan_.feeds.empty() || !IsGiven() || plan_.run.lenient || reference_ == nullptr) return {};
+  for (const TensorMap& feed : feeds) {
+    Status fits = ProbeSide::Takes(*reference_, feed);
+    if (fits.ok() || ProbeSide::Takes(candidate_, feed).ok()) continue;
+    return std::move(fits).Annotate("'" + reference_->name() + "'");
+  }
+  return {};
+}
+
+bool FeedMaker::IsGiven() const {
+  return !plan_.run.inputs.load_paths.empty() || plan_.run.inputs.script.given();
+}
+
+Result<std::vector<TensorMap>> FeedMaker::Collect(const RunPlan& plan, Logger& drawing) const {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
+                           CollectFeeds(plan, inputs_, context_.pool, drawing));
+  VERNIER_TRY(NameForBoth(feeds));
+  return feeds;
+}
+
+// What runs or probes a side finds its inputs by that side's names.
+Status FeedMaker::NameForBoth(std::span<TensorMap> feeds) const {
+  std::vector<std::string> names;
+  for (const RunnerPlan& runner : plan_.run.runners) names.push_back(runner.name);
+  VERNIER_ASSIGN_OR_RETURN(const InputMaps maps,
+                           InputMaps::Create(plan_.run.inputs.map_words, names));
+  const bool given = IsGiven() || !plan_.feeds.empty();
+  const std::vector<std::vector<TensorInfo>> both = {inputs_, candidate_.session().inputs};
+  VERNIER_TRY(maps.CheckNames(both));
+  for (const LiveRunner* runner : {reference_, &candidate_}) {
+    if (runner == nullptr) continue;
+    for (TensorMap& feed : feeds) {
+      Status named = AddNamesOf(*runner, maps, inputs_, context_.logger, feed);
+      // What is wrong with feeds that people gave shows when they are used.
+      if (!named.ok() && (!given || !maps.empty())) return named;
+    }
+  }
+  return {};
+}
+
+Result<SearchFeeds> MakeSearchFeeds(const FeedMaker& maker, SearchSides& sides, Logger& drawing) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds, maker.Make(drawing));
+  VERNIER_TRY(maker.CheckGiven(feeds));
+  if (sides.reference || !maker.plan().feeds.empty()) return SearchFeeds{std::move(feeds), {}, {}};
+  VERNIER_ASSIGN_OR_RETURN(SavedIterations saved, LookAtSaved(sides));
+  std::string shortened = WhyShortened(saved.count, feeds.size());
+  if (feeds.size() > saved.count) feeds.resize(saved.count);
+  return SearchFeeds{std::move(feeds), std::move(saved.names), std::move(shortened)};
+}
+
+}  // namespace vernier

@@ -1,0 +1,53 @@
+// Which tensor of the reference meets which of the candidate's graph.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "blame/graph/blame_graph.h"
+#include "blame/sides/foreign_pairs.h"
+#include "vernier/blame_record.h"
+
+namespace vernier {
+
+struct TensorPairs {
+  /// The reference's names by the candidate's, which are views into its graph. Tensors of a
+  /// reference in another format are renamed when they are fetched: there, both are the
+  /// candidate's.
+  std::unordered_map<std::string_view, std::string> reference;
+  /// What to fetch of a reference in another format, by the candidate's names; else empty.
+  std::unordered_map<std::string_view, ForeignPair> foreign;
+  std::vector<UnexposedTensor> one_sided;  ///< tensors that only one side has
+
+  const std::string* Find(std::string_view candidate) const {
+    const auto found = reference.find(candidate);
+    return found == reference.end() ? nullptr : &found->second;
+  }
+};
+
+/// Has the candidate quantisers, and the reference none? Of a saved reference (null) the names
+/// tell: it has none of the tensors that the candidate's quantisers make.
+bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> saved,
+                    const BlameGraph& candidate);
+
+/// Equal names meet, but no float meets what a quantiser made. A tensor without a namesake meets
+/// another that holds the same values: behind or before Identity, Cast, Dropout, QuantizeLinear and
+/// DequantizeLinear; a float meets a quantised tensor's dequantised twin, and so does one that only
+/// a quantiser reads where the candidate quantises alone. Each is paired once.
+/// `reference` is null when the reference is saved; `saved` are then the names that it has.
+/// `outputs` are the reference's names of outputs by the candidate's: where neither has a namesake,
+/// they meet.
+TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
+                        const BlameGraph& candidate,
+                        const std::map<std::string, std::string>& outputs = {});
+
+/// The sentence for a PairTensors that found no pair.
+std::string WhyNothingPairs(const OnnxModel* reference, std::span<const std::string> saved,
+                            const BlameGraph& candidate);
+
+}  // namespace vernier

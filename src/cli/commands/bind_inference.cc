@@ -1,0 +1,96 @@
+#include "cli/commands/bind_inference.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/bind/bind_model.h"
+#include "cli/commands/interruption.h"
+#include "cli/commands/surgery.h"
+#include "inference/extract_shapes.h"
+#include "inference/model_shapes.h"
+#include "inputs/shape_grid.h"
+#include "run/runner/changed_model.h"
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kOneFeed = "--iterations has no effect: the model runs on one feed";
+
+// One inference of ONNX Runtime with the model and the inputs of the command line.
+Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
+  const std::span<const std::string> shapes = args.List("model_input_shapes");
+  plan.inputs.shape_words.insert(plan.inputs.shape_words.end(), shapes.begin(), shapes.end());
+  if (!plan.lenient) {
+    VERNIER_TRY(
+        RefuseSeveralShapes("--model-input-shapes", plan.inputs.shape_words, "one inference"));
+  }
+  RunnerPlan runner;
+  runner.name = "onnxrt";
+  runner.backend = "onnxruntime";
+  VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(args));
+  runner.model.type = "onnx";
+  runner.model.save_path.clear();
+  plan.runners = {std::move(runner)};
+  VERNIER_TRY(CheckRun(plan));
+  return plan;
+}
+
+}  // namespace
+
+Result<OnnxModel> LoadAsAsked(const ParsedArgs& args, WorkerPool& pool, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, BindModel(args));
+  return LoadChanged(std::move(plan), pool, log);
+}
+
+Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& log) {
+  ExecutionPlan execution;
+  VERNIER_TRY(BindWorkers(args, execution));
+  const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
+  return InferShapes(model, execution, tool, WatchSignals(), log);
+}
+
+FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  FeedSource source;
+  source.given = args.Has("load_inputs_paths") || args.Has("data_loader_script");
+  source.library = TextOf(args, "onnxrt_lib");
+  source.flags = FeedFlags(args);
+  source.inference = [&]() -> Result<RunPlan> {
+    if (args.Has("iterations")) log.Warning(kOneFeed);
+    return BindInference(args, invocation, log);
+  };
+  return source;
+}
+
+Status CompleteExtractAsAsked(const ParsedArgs& args, const Invocation& invocation,
+                              const OnnxModel& model, ExtractPlan& plan, Logger& log) {
+  ExtractCompletion completion{WatchSignals()};
+  completion.shape_words = ListOf(args, "model_input_shapes");
+  if (!invocation.as_polygraphy) {
+    VERNIER_TRY(RefuseSeveralShapes("--model-input-shapes", completion.shape_words, "the model"));
+  }
+  completion.forced = args.Has("force_fallback_shape_inference");
+  completion.inputs_given = args.Has("input_meta");
+  completion.outputs_given = args.Has("output_meta");
+  VERNIER_ASSIGN_OR_RETURN(completion.model, BindModel(args));
+  VERNIER_TRY(BindWorkers(args, completion.execution));
+  bool fed = false;
+  completion.inference = [&] {
+    fed = true;
+    return BindInference(args, invocation, log);
+  };
+  if (args.Has("iterations")) log.Warning(kOneFeed);
+  NoLog unheard;
+  if (!invocation.as_polygraphy && args.Has("val_range")) {
+    VERNIER_TRY(BindInference(args, invocation, unheard).status());
+  }
+  VERNIER_TRY(CompleteExtract(completion, model, plan, log));
+  std::vector<std::string> flags = FeedFlags(args);
+  if (args.Has("iterations")) std::erase(flags, args.Flag("iterations"));
+  if (!invocation.as_polygraphy && !fed) WarnOfUnusedFeed(flags, log);
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,30 @@
+// From the command line to what one inference of a model is to show.
+#pragma once
+
+#include "cli/bind/bind_run.h"
+#include "cli/words/arg_parser.h"
+#include "inference/model_shapes.h"
+#include "model/edit/onnx_extract.h"
+#include "model/onnx/onnx_model.h"
+#include "run/workers/worker_pool.h"
+#include "surgeon/editable_model.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// The model as --shape-inference and --fp-to-fp16 make it, else as it is.
+Result<OnnxModel> LoadAsAsked(const ParsedArgs& args, WorkerPool& pool, Logger& log);
+
+/// InferShapes() with the workers of the command line.
+Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& log);
+
+/// The feed of --force-fallback-shape-inference. All arguments must outlive it.
+FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log);
+
+/// CompleteExtract() with --model-input-shapes and the feed of the command line.
+Status CompleteExtractAsAsked(const ParsedArgs& args, const Invocation& invocation,
+                              const OnnxModel& model, ExtractPlan& plan, Logger& log);
+
+}  // namespace vernier

@@ -1,0 +1,71 @@
+#include "run/runner/nudged_floats.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace vernier {
+namespace {
+
+template <typename T>
+Tensor Make(DType dtype, std::vector<T> values) {
+  TensorBuffer buffer = *TensorBuffer::Allocate(dtype, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), buffer.As<T>().begin());
+  return std::move(buffer).Freeze();
+}
+
+TEST(NudgeFloats, MovesEachByOneStepInEitherDirection) {
+  const Tensor ones = Make(DType::kFloat32, std::vector<float>(1000, -3.5F));
+  const Result<Tensor> nudged = NudgeFloats(ones);
+  ASSERT_TRUE(nudged.ok());
+  int up = 0;
+  for (const float value : nudged->As<float>()) {
+    const bool above = value == std::nextafter(-3.5F, 0.0F);
+    EXPECT_TRUE(above || value == std::nextafter(-3.5F, -4.0F)) << value;
+    up += above ? 1 : 0;
+  }
+  EXPECT_GT(up, 400);
+  EXPECT_LT(up, 600);
+}
+
+TEST(NudgeFloats, LeavesWhatHasNoNeighbourOfItsKind) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Result<Tensor> nudged = NudgeFloats(Make(
+      DType::kFloat32,
+      std::vector<float>{0.0F, -0.0F, kInfinity, -kInfinity, NAN, std::numeric_limits<float>::max(),
+                         std::numeric_limits<float>::denorm_min()}));
+  ASSERT_TRUE(nudged.ok());
+  const auto values = nudged->As<float>();
+  EXPECT_EQ(values[0], 0);
+  EXPECT_TRUE(std::signbit(values[1]));
+  EXPECT_EQ(values[2], kInfinity);
+  EXPECT_EQ(values[3], -kInfinity);
+  EXPECT_TRUE(std::isnan(values[4]));
+  EXPECT_LT(values[5], std::numeric_limits<float>::max());
+  EXPECT_TRUE(std::isfinite(values[5]));
+  EXPECT_GT(values[6], std::numeric_limits<float>::denorm_min());
+}
+
+TEST(NudgeFloats, MovesByStepsOfAShorterType) {
+  const Result<Tensor> nudged =
+      NudgeFloats(Make(DType::kFloat32, std::vector<float>{1.5F, -1.5F, 3e38F, 0}), {0, 0x1p-11});
+  ASSERT_TRUE(nudged.ok());
+  const auto values = nudged->As<float>();
+  EXPECT_EQ(std::fabs(values[0] - 1.5F), 0x1p-10F);
+  EXPECT_EQ(std::fabs(values[1] + 1.5F), 0x1p-10F);
+  EXPECT_TRUE(std::isfinite(values[2]));
+  EXPECT_EQ(values[3], 0);
+}
+
+TEST(NudgeFloats, KnowsShortTypesAndLeavesIntegers) {
+  const auto half = NudgeFloats(Make(DType::kFloat16, std::vector<uint16_t>{0x3C00}));
+  EXPECT_EQ(std::abs(half->As<uint16_t>()[0] - 0x3C00), 1);
+  const auto brain = NudgeFloats(Make(DType::kBFloat16, std::vector<uint16_t>{0x3F80}));
+  EXPECT_EQ(std::abs(brain->As<uint16_t>()[0] - 0x3F80), 1);
+  const auto whole = NudgeFloats(Make(DType::kInt32, std::vector<int32_t>{7, 0}));
+  EXPECT_EQ(whole->As<int32_t>()[0], 7);
+}
+
+}  // namespace
+}  // namespace vernier

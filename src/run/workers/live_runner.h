@@ -1,0 +1,220 @@
+// A runner while it runs: its session in a worker, what it said of itself, and how long it took.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/worker.h"
+#include "io/bytes/checksum.h"
+#include "run/workers/device_outputs.h"
+#include "run/workers/model_source.h"
+#include "vernier/dim_size.h"
+#include "vernier/run_record.h"
+#include "vernier/runner_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// 16 digits.
+std::string HexadecimalHash(uint64_t hash);
+
+class LiveRunner {
+ public:
+  /// What is called while a model is opened: with the seconds that it has taken so far, and with
+  /// nothing once that is over.
+  using Waiting = std::function<void(std::optional<double>)>;
+  explicit LiveRunner(const RunnerPlan& plan, Waiting waiting = {})
+      : plan_(plan), waiting_(std::move(waiting)) {}
+
+  const std::string& name() const { return plan_.name; }
+  const RunnerPlan& plan() const { return plan_; }
+
+  /// Gives the runner its worker, which may still be loading.
+  void Attach(std::shared_ptr<Worker> worker, uint64_t session_id) {
+    worker_ = std::move(worker);
+    served_by_ = worker_;
+    session_id_ = session_id;
+  }
+
+  /// Has its worker ended after the framework was loaded? Another worker may then serve it.
+  bool lost_worker() const;
+  /// Is or was the worker that it was given last the same?
+  bool shared_worker_with(const LiveRunner& other) const {
+    return !served_by_.owner_before(other.served_by_) && !other.served_by_.owner_before(served_by_);
+  }
+
+  /// Waits for the framework and opens the model, with `more` options. `found` are sizes that feeds
+  /// will have, for profiles of TensorRT.
+  Status Open(const ModelSource& model, const OptionList& more = {},
+              std::span<const DimSize> found = {});
+
+  /// One inference; outputs are in the signature's order, each name once. With `devices`, those on
+  /// a device stay there if another runner of the same worker may have its own there. `meanwhile`:
+  /// see Worker::Run.
+  Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
+                                DeviceOutputs* devices = nullptr,
+                                const std::function<void()>& meanwhile = {});
+
+  /// Does the model keep state inside, from one inference to the next, which can be reset?
+  bool keeps_state() const { return session_.keeps_state || opens_again_; }
+  /// From now on it counts as such a model, which its worker resets by opening it again.
+  void OpenAgainToReset() { opens_again_ = true; }
+  /// Whether further inferences go on with the state of the one before. If not, which is so at
+  /// first, it is reset before each; not before those of TryInfer().
+  void GoOn(bool goes_on) { goes_on_ = goes_on; }
+
+  /// From now on inferences leave out sequences, maps and optionals, as outputs that are no
+  /// tensors. For callers that judge outputs as the model declares them, and for Polygraphy's
+  /// behaviour.
+  void LeaveOutParts() { without_parts_ = true; }
+
+  /// The two halves of Infer(), outputs on the host: the inference, which may be another thread's
+  /// and another session of the same runner's, and what is made of it and counted here.
+  Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t iteration) {
+    return RunSession(feed, iteration, OutputPlace::kHost);
+  }
+  /// The first half for the feeds of `count` iterations, put together.
+  Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t first, int64_t count,
+                                    const std::function<void()>& meanwhile = {}) {
+    return RunSession(feed, first, OutputPlace::kHost, meanwhile, count);
+  }
+  Result<IterationResult> Take(Worker::Outcome outcome, int64_t iteration,
+                               DeviceOutputs* devices = nullptr);
+
+  /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
+  /// counted nor timed.
+  Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
+
+  /// See Worker::RunAhead.
+  bool InferAhead(const TensorBlock& feed) {
+    return !keeps_state() && worker_->RunAhead(session_id_, feed);
+  }
+  /// See Worker::serves_plugin.
+  bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
+
+  /// From now on Infer() learns what the framework's process received. A worker that cannot do so
+  /// is no failure.
+  void HashInputs() { hashes_ = worker_->HashInputs(session_id_).ok(); }
+
+  /// What the last inference received; empty where that is not known.
+  const InputHashes& received() const { return received_; }
+  /// The same of all inferences, warm-ups not included.
+  std::optional<ReceivedRecord> AllReceived() const;
+
+  /// Infer() in unusual circumstances; `request` need not name the session.
+  Result<Worker::TrialOutcome> TryInfer(const TensorBlock& feed, TrialRequest request);
+
+  /// An inference whose result was there already, and how long it took.
+  void TakeOver(std::optional<double> seconds);
+  /// Before that: it was made from inputs with these hashes, which received() then gives.
+  void TakeOverInputs(InputHashes hashes);
+
+  /// Between these, what the framework says waits: for inferences on several threads.
+  void HoldLog() { worker_->HoldLog(); }
+  void ReleaseLog() { worker_->ReleaseLog(); }
+  Worker::HeldLines TakeLog() { return worker_->TakeLog(); }
+
+  /// See Worker::SetUnwanted. Afterwards a worker that did not survive it is no failure.
+  void SetUnwanted(bool unwanted) {
+    if (worker_ != nullptr) worker_->SetUnwanted(unwanted);
+  }
+  void LeaveDeadWorker() {
+    if (worker_ != nullptr && !worker_->death().ok()) worker_ = nullptr;
+  }
+
+  /// Ends the session, and the worker if this was its last runner. A framework that dies or hangs
+  /// even now is an error, though everything it computed has been delivered.
+  Status Close();
+
+  /// See Worker::UnseenWords; what HoldWords() has kept is in its place.
+  std::string UnseenWords();
+  /// Before each of the trials that nobody is to read of: keeps the words of the inference before
+  /// them, and drops theirs.
+  void HoldWords();
+  /// After the last of them.
+  void DropTrialWords() {
+    if (held_words_) HoldWords();
+  }
+
+  /// Puts the runner out of the run for good.
+  void Fail(Status why) { failure_ = std::move(why); }
+  bool alive() const { return failure_.ok(); }
+  bool opened() const { return opened_ && alive(); }
+  const Status& failure() const { return failure_; }
+
+  /// Neither scripts nor TorchScript files need say what they take: such a runner is given feeds
+  /// as they are. Of inputs that it has names for, types are kUndefined.
+  bool inputs_unknown() const;
+
+  const BackendInfo& backend() const { return backend_; }
+  const SessionDescription& session() const { return session_; }
+  /// What its model declares as outputs, whichever are marked or chosen; empty: not known.
+  const std::vector<std::string>& own_outputs() const { return own_outputs_; }
+  /// The one float type that the runner computes in; kUndefined: in those of the model's tensors.
+  DType computes_in() const { return computes_in_; }
+  const std::vector<SkippedOutput>& skipped() const { return skipped_; }
+  /// Those among them that inferences have made: values that are no tensors.
+  const std::vector<SkippedOutput>& lost() const { return lost_; }
+
+  /// What is known of it once it was opened; not how fast it was, and not how it failed.
+  RunnerRecord Describe() const;
+
+  /// Of inferences, in seconds: the first ones, enough for a median.
+  const std::vector<double>& latencies() const { return latencies_; }
+  int64_t iterations() const { return iterations_; }
+  double total_seconds() const { return total_seconds_; }
+  void ForgetLatencies();
+
+  /// Nothing that was inferred so far counts: neither times nor what was received.
+  void ForgetInferences();
+
+  /// See Worker::TakePeakMemory.
+  std::optional<uint64_t> TakePeakMemory() {
+    return worker_ ? worker_->TakePeakMemory() : std::nullopt;
+  }
+
+ private:
+  Status OpenSession(const ModelSource& model, const OptionList& more,
+                     std::span<const DimSize> found);
+  Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place,
+                                     const std::function<void()>& meanwhile = {},
+                                     int64_t count = 1);
+  Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
+  void Remember();
+  void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
+  std::vector<SkippedOutput> DropParts(TensorMap& outputs) const;
+
+  const RunnerPlan& plan_;
+  const Waiting waiting_;
+  std::shared_ptr<Worker> worker_;
+  std::optional<std::string> held_words_;
+  std::weak_ptr<Worker> served_by_;  // distinguishes workers even when they are gone
+  uint64_t session_id_ = 0;
+  Status failure_;
+  BackendInfo backend_;
+  SessionDescription session_;
+  std::vector<std::string> own_outputs_;
+  DType computes_in_ = DType::kUndefined;
+  std::vector<SkippedOutput> skipped_, lost_;
+  std::optional<EngineBuildRecord> engine_;
+  bool opened_ = false;
+  std::vector<double> latencies_;
+  int64_t iterations_ = 0;
+  double total_seconds_ = 0;
+  bool hashes_ = false;
+  bool goes_on_ = false;
+  bool opens_again_ = false;
+  bool without_parts_ = false;
+  InputHashes received_;
+  Checksum all_received_;
+  int64_t hashed_iterations_ = 0;
+  std::vector<std::pair<std::string, std::string>> first_received_;
+};
+
+}  // namespace vernier
