@@ -6,8 +6,8 @@ Usage: check_includes.py [--quiet] [ROOT]
 A folder of src/ may include itself, the folders that the DEPS of its CMakeLists.txt reach, and
 include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
 includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
-The table of folders in docs/architecture.md has to name the same DEPS. Sub-folders of a folder of
-src/ use each other in one direction; tests may include any.
+The table of folders in docs/architecture.md has to name the same DEPS. A sub-folder of a
+folder of src/ may include those that its README.md lists below it; tests may include any.
 Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
 
@@ -39,6 +39,9 @@ THIRD_PARTY = {
 }
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
 
+
+# A row of the table in a folder's README.md: a sub-folder.
+ROOM = re.compile(r"^\| `(\w+)/` \|", re.MULTILINE)
 
 # A row of the table in docs/architecture.md: a folder, and the folders that it uses.
 ROW = re.compile(r"^\| (\w+) \| ([\w, ]+) \|$", re.MULTILINE)
@@ -110,13 +113,17 @@ def room_arrows(root):
     return arrows
 
 
-def circles(arrows):
-    """A line for each folder whose sub-folders use each other."""
-    for folder, direct in sorted(arrows.items()):
-        round_trip = sorted(room for room, used in everything_reached(direct).items()
-                            if room in used)
-        if round_trip:
-            yield f"src/{folder}: {', '.join(round_trip)} include each other in a circle"
+def out_of_order(root):
+    """What the sub-folders of src/'s folders include against the order of their README.md."""
+    for folder, arrows in sorted(room_arrows(root).items()):
+        readme = root / "src" / folder / "README.md"
+        rooms = ROOM.findall(readme.read_text(encoding="utf-8")) if readme.exists() else []
+        for room, used in sorted(arrows.items()):
+            below = rooms[rooms.index(room) + 1:] if room in rooms else []
+            if room not in rooms:
+                yield f"src/{folder}/README.md: does not list {room}/"
+            for other in sorted(used - set(below)):
+                yield f"src/{folder}/{room}: includes {other}/, which is not below it in README.md"
 
 
 def main():
@@ -129,7 +136,7 @@ def main():
     for line in undocumented(table, direct):
         violations += 1
         print(f"docs/architecture.md: the table of folders differs: {line}")
-    for line in circles(room_arrows(root)):
+    for line in out_of_order(root):
         violations += 1
         print(line)
     for path in sorted(root.glob("src/**/*")) + sorted(root.glob("backends/**/*")) + sorted(
