@@ -4,7 +4,7 @@
 #include "bindings.h"
 #include "caller.h"
 #include "cli/bind/bind_run.h"
-#include "cli/commands/origin.h"
+#include "cli/commands/describe_origin.h"
 #include "cli/table/command_table.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"

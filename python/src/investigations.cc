@@ -6,7 +6,7 @@
 #include "cli/bind/bind_blame.h"
 #include "cli/bind/bind_check.h"
 #include "cli/bind/bind_profile.h"
-#include "cli/commands/origin.h"
+#include "cli/commands/describe_origin.h"
 #include "cli/table/command_table.h"
 #include "named_tensors.h"
 #include "option_words.h"

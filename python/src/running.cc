@@ -2,7 +2,7 @@
 #include "bindings.h"
 #include "caller.h"
 #include "cli/bind/bind_model.h"
-#include "cli/commands/origin.h"
+#include "cli/commands/describe_origin.h"
 #include "cli/table/command_table.h"
 #include "gil.h"
 #include "option_words.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backend/abi_tensors.h"
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 namespace vernier {
 namespace {

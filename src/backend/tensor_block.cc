@@ -12,7 +12,7 @@
 
 #include "backend/no_descriptors.h"
 #include "util/mapped_file.h"
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 namespace vernier {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "cli/bind/bind_run.h"
 #include "cli/table/command_table.h"
-#include "cli/words/group_words.h"
+#include "cli/words/command_first.h"
 #include "core/version.h"
 #include "run/exit_code.h"
 #include "util/child_run.h"

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "blame/sides/memory_plan.h"
-#include "blame/sides/tensor_run.h"
+#include "blame/sides/run_for_tensors.h"
 #include "debug/mask_flow.h"
 #include "inputs/cast_tensor.h"
 #include "kernels/element_blocks.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "blame/sides/tensor_run.h"
+#include "blame/sides/run_for_tensors.h"
 #include "model/onnx/onnx_order.h"
 #include "report/models/model_text.h"
 #include "run/saved/loaded_runs.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "blame/sides/tensor_run.h"
+#include "blame/sides/run_for_tensors.h"
 #include "inputs/shape_grid.h"
 #include "model/onnx/onnx_order.h"
 #include "model/shapes/onnx_shapes.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "util/input_file.h"
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 namespace vernier {
 

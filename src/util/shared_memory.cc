@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "core/memory_limit.h"
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 namespace vernier {
 namespace {

@@ -36,7 +36,7 @@ class SharedMemory {
   Result<std::span<std::byte>> Reserve(size_t size);
   Status Write(std::span<std::byte> place, std::span<const std::byte> bytes);
 
-  /// For a reserved place of many pages, before it is filled: page_work.h says what comes of it.
+  /// For a reserved place of many pages, before it is filled: memory_pages.h says what comes of it.
   Status MakeHugePages(std::span<const std::byte> place);
 
   /// As Reserve, and the place can be written to until the memory is sealed. Its pages are made at

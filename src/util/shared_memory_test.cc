@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
 #include "util/cast_grammar.h"
-#include "util/word_split.h"
+#include "util/split_words.h"
 
 namespace vernier {
 namespace {

@@ -20,7 +20,7 @@
 #include "session/plan_files.h"
 #include "util/list_has.h"
 #include "util/paths.h"
-#include "util/word_split.h"
+#include "util/split_words.h"
 
 namespace vernier {
 namespace {

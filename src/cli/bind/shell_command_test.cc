@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "util/shell_words.h"
-#include "util/word_split.h"
+#include "util/split_words.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "util/word_split.h"
+#include "util/split_words.h"
 
 namespace vernier {
 namespace {

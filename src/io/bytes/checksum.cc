@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 #include "util/shared_memory.h"
 
 namespace vernier {

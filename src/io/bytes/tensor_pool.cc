@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/memory_limit.h"
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 namespace vernier {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "model/onnx/flat_graph.h"
-#include "model/ranges/input_uses.h"
+#include "model/ranges/allowed_values.h"
 #include "model/ranges/value_path.h"
 #include "model/ranges/value_steps.h"
-#include "model/shapes/part_shapes.h"
+#include "model/shapes/dims_of_part.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/onnx/onnx_model.h"
-#include "model/ranges/input_uses.h"
+#include "model/ranges/allowed_values.h"
 #include "model/ranges/value_steps.h"
 
 namespace vernier {

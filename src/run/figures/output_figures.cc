@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/coordinates.h"
-#include "run/figures/chart_figures.h"
+#include "run/figures/output_charts.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "util/word_split.h"
+#include "util/split_words.h"
 
 namespace vernier {
 namespace {

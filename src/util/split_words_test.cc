@@ -1,4 +1,4 @@
-#include "util/word_split.h"
+#include "util/split_words.h"
 
 #include <gtest/gtest.h>
 

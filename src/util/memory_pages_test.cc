@@ -1,4 +1,4 @@
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "model/ranges/input_uses.h"
+#include "model/ranges/allowed_values.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "blame/sides/tensor_run.h"
+#include "blame/sides/run_for_tensors.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "run/figures/chart_figures.h"
+#include "run/figures/output_charts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "model/shapes/part_shapes.h"
+#include "model/shapes/dims_of_part.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "util/page_work.h"
+#include "util/memory_pages.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/commands/origin.h"
+#include "cli/commands/describe_origin.h"
 
 #include <algorithm>
 #include <span>

@@ -1,4 +1,4 @@
-#include "cli/words/group_words.h"
+#include "cli/words/command_first.h"
 
 #include <algorithm>
 #include <cstddef>
