@@ -20,9 +20,10 @@ namespace vernier {
 
 struct CompareOptions;
 
-/// What a report is for: people, test machinery, programs, pull requests.
+/// What a report is for: people, CI servers, programs, pull requests.
 enum class ReportFormat : uint8_t { kHtml, kJunit, kJsonLines, kMarkdown };
 
+/// One --report.
 struct ReportFile {
   std::string path;
   ReportFormat format = ReportFormat::kHtml;
@@ -34,11 +35,12 @@ struct ReportFile {
   }
 };
 
-/// Where things are saved; empty paths are not.
+/// Where a run saves what. An empty path: not saved. Files appear complete or not at all, except
+/// for `outputs` and `rows`, whose partial files `resume` reads.
 struct SavePlan {
-  std::string inputs;
-  std::string outputs;
-  std::string input_blobs;
+  std::string inputs;               ///< --save-inputs: the feeds of all iterations
+  std::string outputs;              ///< --save-outputs: all outputs of all runners
+  std::string input_blobs;          ///< --save-input-blob: a file for each input; see docs
   std::string accuracy;             ///< --save-accuracy-results, Polygraphy's format
   std::string record;               ///< --save-record
   std::string rows;                 ///< --save-rows: FILE.jsonl or FILE.npz
@@ -88,12 +90,13 @@ struct PicturePlan {
   }
 };
 
-/// Which runners are compared.
+/// Which runners are compared: each with the one before it, each with the first, all with all, or
+/// the pairs of `PairPlan::named`.
 enum class PairRule { kNeighbours, kFirst, kAll, kNamed };
 
 struct PairPlan {
   PairRule rule = PairRule::kNeighbours;
-  std::vector<std::pair<std::string, std::string>> named;
+  std::vector<std::pair<std::string, std::string>> named;  ///< labels: reference, candidate
 
   template <typename Plan, typename Fields>
   static void EachField(Plan& pairs, Fields& field) {

@@ -163,7 +163,8 @@ TEST(RunOptionTable, ExcludesOnlyDestsThatExist) {
 }
 
 TEST(Only, KeepsTheGroupsOrderAndReportsWhatTheGroupLacks) {
-  constexpr OptionRow kFew[] = {{.dest = "a"}, {.dest = "b"}, {.dest = "c"}};
+  constexpr OptionRow kFew[] = {
+      {.dest = "a", .help = ""}, {.dest = "b", .help = ""}, {.dest = "c", .help = ""}};
   const OptionGroup group{"Few", "few", kFew};
   const CommandGroup some = Only(group, {"c", "a", "typo"});
   ASSERT_EQ(some.rows.size(), 2u);
@@ -173,7 +174,8 @@ TEST(Only, KeepsTheGroupsOrderAndReportsWhatTheGroupLacks) {
 }
 
 TEST(OptionTable, PutsNeighboursWithOneTitleUnderOneHeading) {
-  constexpr OptionRow kFirst[] = {{.dest = "a"}}, kSecond[] = {{.dest = "b"}};
+  constexpr OptionRow kFirst[] = {{.dest = "a", .help = ""}};
+  constexpr OptionRow kSecond[] = {{.dest = "b", .help = ""}};
   const OptionTable table(
       {OptionGroup{"Same", "both", kFirst}, OptionGroup{"Same", "both", kSecond}});
   ASSERT_EQ(table.groups().size(), 1u);

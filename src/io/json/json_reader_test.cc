@@ -123,7 +123,9 @@ TEST(JsonReader, FilesAreReadAsTextsInMemory) {
         ASSERT_EQ(*token, *expected);
         EXPECT_EQ(file.begin(), memory.begin());
         EXPECT_EQ(file.end(), memory.end());
-        if (!file.is_long()) EXPECT_EQ(file.raw(), memory.raw());
+        if (!file.is_long()) {
+          EXPECT_EQ(file.raw(), memory.raw());
+        }
         if (*token == JsonToken::kEnd) break;
       }
     }

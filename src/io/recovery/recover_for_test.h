@@ -91,8 +91,10 @@ class Recovered : public testing::TestWithParam<const char*> {
     const auto writer = ResultsWriter::Create(Path(), {kBothRunners[0], kBothRunners[1]});
     ASSERT_TRUE(writer.ok()) << writer.status().message();
     for (int i = 0; i < std::max(first, second); ++i) {
-      if (i < first) ASSERT_TRUE((*writer)->Append(0, SampleIteration(0, i)).ok());
-      if (i < second) ASSERT_TRUE((*writer)->Append(1, SampleIteration(1, i)).ok());
+      for (size_t side = 0; side < 2; ++side) {
+        const bool has_more = i < (side == 0 ? first : second);
+        ASSERT_TRUE(!has_more || (*writer)->Append(side, SampleIteration(side, i)).ok());
+      }
     }
   }
 
