@@ -138,7 +138,7 @@ bool HasPart(Inputs inputs, std::string_view whole) {
 template <typename T>
 Result<T> ReadScalar(const vn_tensor& t) {
   if (t.rank != 0 || t.byte_size != sizeof(T)) {
-    return InvalidArgument("input '" + std::string(sdk::View(t.name)) + "' is no scalar of " +
+    return InvalidArgument("input '" + std::string(sdk::View(t.name)) + "' is not a scalar of " +
                            std::to_string(sizeof(T)) + " bytes");
   }
   T number;

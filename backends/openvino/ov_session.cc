@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // OpenVINO resolves the weights of a model that comes as bytes against the current folder. The
-// process serves this backend alone, so moving it there harms nobody.
+// process serves this backend alone, so changing it is safe.
 class InFolder {
  public:
   explicit InFolder(const fs::path& folder) : before_(fs::current_path(error_)) {

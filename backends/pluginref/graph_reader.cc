@@ -223,9 +223,9 @@ Result<Graph> ReadGraph(std::string_view bytes, const std::string& folder) {
       }
     }
   } catch (const protozero::exception& error) {
-    return Malformed(std::string("this is no ONNX model, or a damaged one: ") + error.what());
+    return Malformed(std::string("this is not an ONNX model, or a damaged one: ") + error.what());
   }
-  if (!found) return Malformed("this is no ONNX model: it has no graph");
+  if (!found) return Malformed("this is not an ONNX model: it has no graph");
   return graph;
 }
 

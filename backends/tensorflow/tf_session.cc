@@ -88,7 +88,7 @@ Result<std::unique_ptr<sdk::Session>> TfModelSession::Open(const Api& api, const
   VERNIER_ASSIGN_OR_RETURN(LoadedGraph loaded, Load(api, model, options, config));
   if (!options.Get("signature").empty() && loaded.outputs.empty()) {
     host.Warning("--tf-signature has no effect on '" + std::string(sdk::View(model.path)) +
-                 "', which is no SavedModel");
+                 "', which is not a SavedModel");
   }
   std::unique_ptr<TfModelSession> session(new TfModelSession(api, std::move(loaded)));
   VERNIER_TRY(session->ChooseTensors(model, options));

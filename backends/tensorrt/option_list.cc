@@ -76,7 +76,7 @@ constexpr ListedOption kOptions[] = {
      .type = "path",
      .help = "write there which nodes each layer computes",
      .role = VN_ROLE_LAYER_NODES},
-    {.key = "model_type", .type = "word", .help = "what the model is, where it is no ONNX file"},
+    {.key = "model_type", .type = "word", .help = "what the model is, if it is not an ONNX file"},
     {.key = "model_extra", .type = "text", .help = "what follows the path of an old model"},
     {.key = "plugins", .type = "paths", .help = "plug-in libraries to load, in order"},
     {.key = "profile", .type = "text", .help = "shapes of an input in an optimization profile"},

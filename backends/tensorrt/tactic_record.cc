@@ -241,10 +241,10 @@ Result<TacticRecord> ParseTactics(std::string_view text) {
     json.Object([&](const std::string& layer) { record[layer] = ReadTactic(json); });
   });
   if (!json.ok()) {
-    return Malformed("this is no record of tactics: unexpected text at byte " +
+    return Malformed("this is not a record of tactics: unexpected text at byte " +
                      std::to_string(json.place()));
   }
-  if (!found) return Malformed("this is no record of tactics: it has no 'replay'");
+  if (!found) return Malformed("this is not a record of tactics: it has no 'replay'");
   return record;
 }
 

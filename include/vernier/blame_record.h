@@ -27,8 +27,8 @@ struct MagnitudeRecord {
   double min = 0;  ///< of the finite values, like the next two; 0 when there are none
   double max = 0;
   double largest = 0;           ///< absolute
-  double float16_overflow = 0;  ///< share of the finite values that float16 cannot hold
-  double float16_denormal = 0;  ///< share that is not zero and below float16's normal numbers
+  double float16_overflow = 0;  ///< fraction of the finite values that float16 cannot hold
+  double float16_denormal = 0;  ///< fraction that is not zero and below its normal numbers
 };
 
 /// One tensor that both sides have.
@@ -178,7 +178,7 @@ struct BlameEatenMargin {
   std::string node;
   std::string op_type;
   double margin = 0;  ///< what is left; below 0: another answer leads by as much
-  double eaten = 0;   ///< the share that is lost; above 1: this layer alone changes the answer
+  double eaten = 0;   ///< the fraction that is lost; above 1: this layer alone changes the answer
 };
 
 /// The decisions whose flips the layers are of.

@@ -43,9 +43,9 @@ struct CompareOptions {
   /// Infinities of the same sign match instead of differing by NaN.
   bool infinities_compare_equal = false;
 
-  /// `simple`: the share of elements, within [0, 1], that may be out of tolerance, as long as none
-  /// differs by NaN or infinity or exceeds its nearer tolerance by more than a factor of
-  /// max_mismatch_excess. Outputs without a share allow none. It applies in addition to other
+  /// `simple`: the fraction of elements, within [0, 1], that may be out of tolerance, as long as
+  /// none differs by NaN or infinity or exceeds its nearer tolerance by more than a factor of
+  /// max_mismatch_excess. Outputs without a fraction allow none. It applies in addition to other
   /// statistics.
   PerOutput<double> max_mismatch_share;
   PerOutput<double> max_mismatch_excess;
@@ -59,8 +59,8 @@ struct CompareOptions {
   PerOutput<int64_t> logits_axis;
   /// The largest mean KL divergence over the positions that passes, in nats; >= 0.
   PerOutput<double> logits_kl_threshold;
-  /// The least share of positions with an equal top-1 that passes, within [0, 1]. Close flips count
-  /// as equal.
+  /// The least fraction of positions with an equal top-1 that passes, within [0, 1]. Close flips
+  /// count as equal.
   PerOutput<double> logits_top1_threshold;
   /// How many classes are in the sets that are compared; >= 1.
   int64_t logits_top_k = 5;

@@ -1,5 +1,5 @@
-// Memory that this process fills, lends to another and fills again once it is back: nobody makes,
-// maps or frees pages for each message. See loans.h for the other side.
+// Memory that this process fills, lends to another and fills again once it is back, so that no
+// pages are allocated, mapped or freed for each message. See loans.h for the other side.
 #pragma once
 
 #include <cstddef>

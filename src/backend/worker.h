@@ -70,8 +70,7 @@ class Worker {
   /// worker that cannot.
   Status HashInputs(uint64_t session);
 
-  /// Lets what a session keeps from run to run be as it was when it was opened. For sessions that
-  /// keep state alone.
+  /// Resets the state that a session keeps between runs. Only for sessions that keep state.
   Status Reset(uint64_t session);
 
   struct Outcome {
@@ -86,16 +85,16 @@ class Worker {
                       OutputPlace place = OutputPlace::kHost,
                       const std::function<void()>& meanwhile = {});
 
-  /// What is done several times a second while an answer is waited for, until it is null. It is
-  /// called with the seconds since then.
-  void WhileWaiting(std::function<void(double)> tell) { while_waiting_ = std::move(tell); }
+  /// Sets a callback for the time in which an answer is awaited: called several times a second with
+  /// the seconds waited so far. Null removes it.
+  void WhileWaiting(std::function<void(double)> call) { while_waiting_ = std::move(call); }
 
   /// Sends what the next Run of this session would send, so that the worker finds it when it has
   /// done with the one before. To be called by `meanwhile` of a Run; `feed` must stay as it is
   /// until that next Run, which must be one with this feed and kHost, has its answer. False, and
   /// nothing was sent: one is on its way already, or it might have to wait for room, while the
-  /// worker waits for us to read. An answer that no Run asks for is dropped by Close, and if the
-  /// worker dies or hangs meanwhile, that is no failure of anything.
+  /// worker waits for us to read. An answer that no Run asks for is dropped by Close, and a
+  /// worker that dies or hangs meanwhile is not reported.
   bool RunAhead(uint64_t session, const TensorBlock& feed);
 
   /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
@@ -119,14 +118,13 @@ class Worker {
   /// The bytes of a kept output, which stays kept.
   Result<Tensor> Fetch(uint64_t handle);
 
-  /// Nobody will ask for this output again. The worker learns of it with the next Run.
+  /// The output is no longer needed. The worker is notified with the next Run.
   void Release(uint64_t handle) { released_.push_back(handle); }
 
   Status Close(uint64_t session);
 
-  /// For the end of a verdict on one of its sessions, after the first line: what it wrote to its
-  /// standard error before, where nobody has seen that yet. Empty for one that is dead, whose
-  /// death() has it.
+  /// What the worker wrote to its standard error and was not logged yet, to be appended to the
+  /// message of a failure. Empty once the worker is dead: death() includes it.
   std::string UnseenWords();
 
   /// Any other request: the body of a successful answer, and its descriptor if one came along.

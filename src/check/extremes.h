@@ -1,4 +1,4 @@
-// What runners make of inputs at the edges of their types.
+// How runners handle inputs at the limits of their types.
 #pragma once
 
 #include <functional>

@@ -286,7 +286,7 @@ class NodeBench {
     for (NamedTensor& output : *outputs) values_[output.name] = std::move(output.tensor);
     for (const std::string_view name : graph_.Outputs(node)) {
       if (name.empty() || values_.contains(std::string(name))) continue;
-      result_.limits = "values that are no tensors, such as " + Quoted(name) +
+      result_.limits = "values that are not tensors, such as " + Quoted(name) +
                        ", cannot be handed on: nodes behind them were not run";
     }
     return {};

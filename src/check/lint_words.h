@@ -1,4 +1,4 @@
-// What the linter asks a runner and how it repeats the answer. Internal to check.
+// The smallest model to try a runner with, and its messages shortened. Internal to check.
 #pragma once
 
 #include <string>

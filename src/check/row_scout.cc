@@ -55,10 +55,11 @@ class RowScout {
     }
     if (meeting.empty() || !batch.outputs.empty() || !batch.possible.empty()) return "";
     return "the first dimension of '" + batch.inputs.front() +
-           "' is no batch: " + meeting.front().why;
+           "' is not a batch: " + meeting.front().why;
   }
 
-  // Those of the feed where it has some; drawn ones are as large as the model runs with.
+  // The rows of the feed if it has several; otherwise rows are drawn, with the larger sizes if the
+  // model runs with them.
   TensorMap ChooseRows() {
     if (CountRows(request_.feed, plan_.batch) >= 2) return request_.feed;
     FreeSizes sizes{.dimension = plan_.batch.dimension, .size = request_.rows};
@@ -76,8 +77,8 @@ class RowScout {
     return *std::move(large);
   }
 
-  // The first row alone, in a process of its own: the subject's first repeated run is to be its
-  // second.
+  // Infers the first row alone, in a new process, so that this does not count as one of the runs
+  // that repeated-runs compares.
   Status RunFirst(const TensorMap& feed) {
     VERNIER_ASSIGN_OR_RETURN(const TensorMap one, FirstRow(feed, plan_.batch));
     VERNIER_ASSIGN_OR_RETURN(probe_, request_.open());

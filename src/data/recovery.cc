@@ -74,7 +74,8 @@ Status RecoverData(const DataRecoveryPlan& plan, Logger& log) {
                      ", without which its parts cannot be read");
   }
   if (!IsPartialFolder(named)) {
-    return Malformed("'" + named + "' is no folder of parts: expected the NAME.partial of a run");
+    return Malformed("'" + named +
+                     "' is not a folder of parts: expected the NAME.partial of a run");
   }
   const std::string output = plan.output.value_or(NameOf(named));
   if (output.empty()) return InvalidArgument("say where to save with -o");

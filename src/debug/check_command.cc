@@ -32,7 +32,7 @@ Result<std::regex> Pattern(const std::string& text) {
   try {
     return std::regex(text);
   } catch (const std::regex_error&) {
-    return InvalidArgument("--fail-regex: '" + text + "' is no regular expression");
+    return InvalidArgument("--fail-regex: '" + text + "' is not a regular expression");
   }
 }
 

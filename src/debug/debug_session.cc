@@ -121,7 +121,7 @@ Status DebugSession::LoadReplay(const std::string& path) {
     known_.push_back(std::move(entry));
   }
   if (!known_.empty()) return {};
-  return document->Annotate(Malformed("is no debug replay"));
+  return document->Annotate(Malformed("is not a debug replay"));
 }
 
 Status DebugSession::SaveReplay(const std::string& infix, Durability durability) const {

@@ -1,5 +1,4 @@
-// Where values go that are there to be masked: into sums and selections, and at last into a
-// Softmax.
+// Follows values that only mask others, through sums and selections, to a Softmax.
 #pragma once
 
 #include <map>

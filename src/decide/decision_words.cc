@@ -70,7 +70,7 @@ Status NoKind(std::string_view words) {
   if (boxes == 0 || (boxes != std::string_view::npos && words[boxes - 1] == ':')) {
     const std::string_view format = UpTo(words.substr(boxes + 6), ",");
     return InvalidArgument(Quoted(format) +
-                           " is no format of boxes (yolov5, yolov8, yolox, or columns such as "
+                           " is not a format of boxes (yolov5, yolov8, yolox, or columns such as "
                            "'xyxy,score,class')" +
                            DidYouMean(format, kBoxFormats));
   }
@@ -281,7 +281,7 @@ Status CheckColumns(const std::vector<std::string>& columns) {
     if (!IsOneOf(columns[i], kColumnWords)) {
       return InvalidArgument(
           Quoted(columns[i]) +
-          " is no column of boxes (xyxy, cxcywh, xywh, score, class, scores, -)" +
+          " is not a column of boxes (xyxy, cxcywh, xywh, score, class, scores, -)" +
           DidYouMean(columns[i], kColumnWords));
     }
     if (IsBoxColumn(columns[i])) ++boxes;

@@ -72,7 +72,7 @@ TEST(ParseDecision, SaysWhatIsWrong) {
   EXPECT_THAT(Refused("script:f.py:"), HasSubstr("got 'script:f.py:'"));
   EXPECT_THAT(Refused("script"), HasSubstr("needs a file"));
   EXPECT_THAT(Refused("y:tresholt=1"), HasSubstr("did you mean 'threshold'?"));
-  EXPECT_THAT(Refused("y:boxes:yolov9"), HasSubstr("'yolov9' is no format of boxes"));
+  EXPECT_THAT(Refused("y:boxes:yolov9"), HasSubstr("'yolov9' is not a format of boxes"));
   EXPECT_THAT(Refused("boxes"), HasSubstr("needs a format"));
   EXPECT_THAT(Refused("threshold"), HasSubstr("needs a value: threshold=0.5"));
   EXPECT_THAT(Refused("threshold=nan"), HasSubstr("expected a finite number, got 'nan'"));

@@ -255,9 +255,8 @@ class Coercion {
       if (!used_.contains(&entry) && !IsUsedByAnotherName(entry)) unused.push_back(entry.name);
     }
     if (unused.empty()) return;
-    const std::string text =
-        "The input data holds tensors that are no input of the model: " + FormatPythonList(unused) +
-        ". They are ignored.";
+    const std::string text = "The input data holds tensors that are not inputs of the model: " +
+                             FormatPythonList(unused) + ". They are ignored.";
     logger_.Once(Severity::kWarning, text);
     result_.notes.push_back(text);
   }

@@ -164,7 +164,7 @@ void CheckInputShape(const LintSubject& subject, const OnnxValue& value) {
       value.kind == OnnxValueKind::kTensor || value.kind == OnnxValueKind::kSparseTensor;
   if (!tensor) {
     subject.findings.Add(lint_rule::kNonTensorInput,
-                         name + " is no tensor: no values can be drawn for it");
+                         name + " is not a tensor: no values can be drawn for it");
   } else if (!ToTensorInfo(value).shape) {
     subject.findings.Add(lint_rule::kInputShape,
                          "Field 'shape' of 'type' is required but missing: " + name);

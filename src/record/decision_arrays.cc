@@ -88,7 +88,7 @@ Result<RowFile> ReadArrays(const std::string& path) {
   for (const RowArrays* const part : {&arrays, &file.end}) {
     for (const auto& [name, array] : *part) {
       if (FitsRows(name, array, index->second.dims()[0])) continue;
-      return Malformed("'" + path + "': '" + name + "' is no column of rows: " +
+      return Malformed("'" + path + "': '" + name + "' is not a column of rows: " +
                        std::string(DTypeName(array.dtype())) + " " + FormatDims(array.dims()));
     }
   }
@@ -249,7 +249,7 @@ class ArrayRows {
       if (array != columns_.end()) json[column] = CellOf(array->second, row, 0);
     }
     if (!json["pair"].is_string()) {
-      return Malformed("'" + path_ + "': 'pair' is no column of texts");
+      return Malformed("'" + path_ + "': 'pair' is not a column of texts");
     }
     for (const auto& [column, array] : columns_) {
       if (OutputOfVerdict(column)) json[column] = CellOf(array, row, 0);

@@ -203,7 +203,7 @@ TEST(DecisionRows, RefuseWhatIsNoVerdict) {
       EXPECT_EQ(extent_with(verdict, spaced), "1 of 0 cut off");
     }
     for (const char* const verdict : {"0", "null", "[\"failed\"]", "\"Failed\""}) {
-      EXPECT_NE(extent_with(verdict, spaced).find("line 1: 'y/verdict' is no verdict"),
+      EXPECT_NE(extent_with(verdict, spaced).find("line 1: 'y/verdict' is not a verdict"),
                 std::string::npos)
           << verdict;
     }

@@ -239,7 +239,7 @@ bool ReadTexts(const RecordJson& row, const char* column, std::vector<std::strin
   if (found == row.end()) return true;
   const auto is_text = [](const RecordJson& one) { return one.is_string(); };
   if (!found->is_array() || !std::ranges::all_of(*found, is_text)) {
-    why = "'" + std::string(column) + "' is no list of texts: " + found->dump();
+    why = "'" + std::string(column) + "' is not a list of texts: " + found->dump();
     return false;
   }
   for (const RecordJson& text : *found) texts.push_back(text.get<std::string>());
@@ -261,7 +261,7 @@ bool ReadShard(const RecordJson& row, std::optional<RowsShard>& shard, std::stri
     shard = RowsShard{*number, *count, text.substr(std::min(of + kOfRun.size(), text.size()))};
     return true;
   }
-  why = "'shard' is no K/N: '" + text + "'";
+  why = "'shard' is not K/N: '" + text + "'";
   return false;
 }
 
@@ -279,7 +279,7 @@ bool ReadVerdict(const std::string& column, const RecordJson& value, IterationRo
   if (!output) return true;
   const std::string verdict = value.is_string() ? value.get<std::string>() : "";
   if (!value.is_string() || !IsVerdict(verdict)) {
-    why = "'" + column + "' is no verdict (passed, failed, not verified): " +
+    why = "'" + column + "' is not a verdict (passed, failed, not verified): " +
           (value.is_string() ? "'" + verdict + "'" : value.dump());
     return false;
   }

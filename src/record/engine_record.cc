@@ -127,7 +127,7 @@ EngineLayer LayerFrom(const std::string& text) {
 
 Result<EngineRecord> EngineFromReport(std::string_view text) {
   const RecordJson json = RecordJson::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return Malformed("the report of an engine is no JSON object");
+  if (!json.is_object()) return Malformed("the report of an engine is not a JSON object");
   std::string error;
   const RecordFields fields(json, "", &error);
   EngineRecord engine;

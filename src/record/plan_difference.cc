@@ -74,7 +74,7 @@ Result<std::optional<PlanDifference>> FindPlanDifference(const std::string& firs
                                                          const std::string& second) {
   const RecordJson a = RecordJson::parse(first, nullptr, false);
   const RecordJson b = RecordJson::parse(second, nullptr, false);
-  if (!a.is_object() || !b.is_object()) return Malformed("a plan is no JSON object");
+  if (!a.is_object() || !b.is_object()) return Malformed("a plan is not a JSON object");
   return FirstOtherSetting(&a, &b, "");
 }
 

@@ -24,7 +24,7 @@ RecordJson NumberJson(const std::optional<double>& value);
 /// Null for empty text.
 RecordJson TextJson(const std::string& text);
 
-/// Names come from models: bytes that are no UTF-8 must not stop the record.
+/// Names come from models: bytes that are not UTF-8 must not stop the record.
 std::string DumpJson(const RecordJson& json, int indent);
 
 // Records that have a file of their own and are parts of others, too.

@@ -10,7 +10,7 @@ using Json = RecordJson;
 Result<RunRecord> ReadBlame(const Json& json, const std::string& what) {
   Result<BlameRecord> blame = BlameFromParsed(json);
   if (blame.ok()) return RecordOf(*std::move(blame));
-  return Malformed("'" + what + "' is no record of blame: " + blame.status().message());
+  return Malformed("'" + what + "' is not a record of blame: " + blame.status().message());
 }
 
 }  // namespace

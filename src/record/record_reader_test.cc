@@ -217,7 +217,7 @@ TEST(ReadRecord, RefusesARecordOfBlameThatLacksFields) {
   const Status status =
       ReadRecord(R"({"schema_version": 1, "culprits": [], "layers": []})", "b.json").status();
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
-  EXPECT_THAT(status.message(), HasSubstr("'b.json' is no record of blame"));
+  EXPECT_THAT(status.message(), HasSubstr("'b.json' is not a record of blame"));
 }
 
 TEST(Reproducible, NamesNoThread) {

@@ -203,7 +203,7 @@ std::string SampleFaultText(SampleFault fault, const SampleColumns& columns,
              FormatG(sample.first_score < 0 || sample.first_score > 1 ? sample.first_score
                                                                       : sample.second_score,
                      6) +
-             " is no score, which is from 0 to 1";
+             " is not a score, which is from 0 to 1";
     case SampleFault::kScoreWithoutLabel:
       return "'" + columns.first + "/score' is " + FormatG(sample.first_score, 6) +
              ", and the sample has no label";

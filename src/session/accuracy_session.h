@@ -1,4 +1,4 @@
-// `check accuracy`: saved metrics against other thresholds, without what they were measured on.
+// `check accuracy`: re-checks saved metrics against new thresholds, without the tensors.
 #pragma once
 
 #include <string>

@@ -195,7 +195,7 @@ void HintAtRows(const ConsistencyRecord& record, Logger& log) {
       const bool of_rows = std::ranges::find(kOfRows, property.name) != std::end(kOfRows);
       if (!of_rows || property.verdict != PropertyVerdict::kBroken) continue;
       return log.Info(
-          "If the first dimension is no batch, or rows are meant to see each other: --skip "
+          "If the first dimension is not a batch, or rows are meant to see each other: --skip "
           "identical-rows permuted-rows batch-of-one");
     }
   }

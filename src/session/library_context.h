@@ -1,4 +1,4 @@
-// What sessions of programs that are not ours leave open.
+// The program and the defaults for sessions that are started through the library.
 #pragma once
 
 #include <atomic>

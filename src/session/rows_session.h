@@ -1,4 +1,4 @@
-// `check accuracy ROWS`: the decisions of saved rows against other gates, without running anything.
+// `check accuracy ROWS`: re-checks the decisions of saved rows against new gates.
 #pragma once
 
 #include <string>

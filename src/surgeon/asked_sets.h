@@ -1,4 +1,4 @@
-// What a check said of parts of a model, so that it is asked about none of them twice.
+// Results of checks on parts of a model, so that none is checked twice.
 #pragma once
 
 #include <cstddef>

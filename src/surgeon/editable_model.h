@@ -1,4 +1,4 @@
-// A model under the knife: its structure in memory, its weights where they are in the file.
+// A model that is being edited: its structure in memory, its weights still in the file.
 #pragma once
 
 #include <optional>

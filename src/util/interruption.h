@@ -1,4 +1,4 @@
-// The wish that work ends, as a signal handler leaves it.
+// The interrupt flag that a signal handler sets.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A log that nobody reads: while frameworks are only probed, or a document is all that is printed.
+// A log that discards every line: frameworks are only probed, or only a document is printed.
 #pragma once
 
 #include <string_view>

@@ -11,7 +11,7 @@ namespace vernier {
 std::string QuoteForShell(std::string_view word);
 
 /// The same for a line that people copy: a word that a terminal would not show as it is, for bytes
-/// that are no UTF-8 or control characters, becomes bash's $'a\xff'.
+/// that are not UTF-8 or control characters, becomes bash's $'a\xff'.
 std::string QuoteForBash(std::string_view word);
 
 /// The words with blanks between them, each quoted where it needs to be.

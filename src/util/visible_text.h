@@ -1,5 +1,5 @@
-// Names of tensors and files are somebody else's text: what a terminal would obey is shown, not
-// sent.
+// Names of tensors and files are untrusted text: control characters are shown, not sent to the
+// terminal.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace vernier {
 
 /// Appends one line. Control characters other than tabs, also line breaks, marks that change the
-/// direction of writing, and bytes that are no UTF-8 become escapes: "\\x0a", "\\u202e".
+/// direction of writing, and bytes that are not UTF-8 become escapes: "\\x0a", "\\u202e".
 void AppendVisible(std::string_view line, std::string& out);
 
 /// The same as a string: for names, which must not end the line that they stand in.

@@ -1,4 +1,4 @@
-// GitHub's workflows read commands in what a step prints. Names from models must not be any.
+// GitHub's workflows read commands in what a step prints. Names from models must not form one.
 #pragma once
 
 #include <string>

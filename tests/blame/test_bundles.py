@@ -110,7 +110,7 @@ class Bundles(Case):
         for command in ("run", "blame"):
             more = ["--blame", "--save-outputs", "ran.json"] if command == "run" else []
             for folder, why in ((".", "which is read by this command"),
-                                ("theirs", "holds 'model.onnx', which is no part of a bundle")):
+                                ("theirs", "holds 'model.onnx', which is not part of a bundle")):
                 with self.subTest(command=command, folder=folder):
                     ended = subprocess.run([VERNIER, command, *words, *more, "--bundle", folder],
                                            capture_output=True, text=True)

@@ -335,7 +335,7 @@ class Extract(unittest.TestCase):
         for code, sentence, words in (
                 (1, "Tensor: nosuch does not exist", ["--inputs", "nosuch:auto:auto"]),
                 (2, "not among the inputs", ["--inputs", "t4:auto:auto", "--outputs", "t2:auto"]),
-                (2, "is no type", ["--inputs", "t4:auto:float33"]),
+                (2, "is not a type", ["--inputs", "t4:auto:float33"]),
                 (2, "NAME:SHAPE:DTYPE", ["--inputs", "t4"]),
                 (2, "expected a shape", ["--inputs", "t4:7:float32"])):
             ended = self.extract("model.onnx", *words, "-o", "part.onnx")

@@ -77,8 +77,8 @@ class Batch(Case):
             self.assertNotIn("usage error", ended.out)
         ended = self.batch("models/*.onnx", "--", "--onnxrt", "--report", "a.html", "b.html")
         self.assertEqual(ended.code, 2)
-        self.assertIn("'b.html' is no option: models are named before --; --report takes one value",
-                      ended.err)
+        self.assertIn("'b.html' is not an option: models are named before --; --report takes one"
+                      " value", ended.err)
 
     def test_a_type_that_differs_is_reported(self):
         self.save_feeds("in.json", [{"x": np.ones((2, 3), np.float32)}])

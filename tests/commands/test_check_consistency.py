@@ -446,7 +446,7 @@ class CheckConsistency(Case):
 
     def test_rows_that_see_each_other_get_a_hint(self):
         ended, _ = self.check(BROKEN["permuted-rows"], "--only", "permuted-rows")
-        self.assertIn("is no batch, or rows are meant to see each other: --skip identical-rows",
+        self.assertIn("is not a batch, or rows are meant to see each other: --skip identical-rows",
                       ended.out)
 
     def test_the_bar_is_named_as_what_it_is(self):

@@ -226,7 +226,7 @@ class CheckLint(Case):
         self.assertEqual((ended.code, said["vernier"]["not_run"]), (1, []), ended.out)
         ended, said = self.lint(BROKEN["non-tensor-input"][0](), "--onnxrt")
         self.assertEqual((ended.code, len(said["vernier"]["not_run"])), (0, 1), ended.out)
-        self.assertIn("input 's' is no tensor", ended.out)
+        self.assertIn("input 's' is not a tensor", ended.out)
 
     def test_rules_are_reported_also_where_a_runner_cannot_be_asked(self):
         ended, said = self.lint(BROKEN["unused-input"][0](), "--onnxrt", "--onnxrt-lib",

@@ -193,7 +193,7 @@ class Folders(FedImages):
                                "--load-inputs", "images/*/*.png", "--decision", "top1", "--labels",
                                "folder", "--class-names", "names.txt")
         self.assertEqual(refused.code, 3, refused.out + refused.err)
-        self.assertIn("folder 'c_blue' is no class of --class-names, and others are",
+        self.assertIn("folder 'c_blue' is not a class of --class-names, and others are",
                       refused.out + refused.err)
 
     def test_a_folder_of_two_classes_is_refused(self):

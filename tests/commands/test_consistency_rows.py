@@ -61,7 +61,7 @@ class MeetingRows(Case):
                 for name in ROWS:
                     self.assertEqual(properties[name]["verdict"], "not applicable")
                     self.assertEqual(properties[name]["detail"],
-                                     f"the first dimension of 'x' is no batch: {why}")
+                                     f"the first dimension of 'x' is not a batch: {why}")
 
     def test_outputs_whose_rows_do_not_meet_are_tried_beside_others(self):
         nodes = [helper.make_node("CumSum", ["x", "zero"], ["sums"], "sum"),

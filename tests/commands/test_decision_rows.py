@@ -105,7 +105,7 @@ class SavedRows(Decisions):
         np.savez(self.path("broken.npz"), **{"index": np.arange(2), "step": np.arange(2),
                                              "pair": np.zeros((2, 0), str)})
         self.check("broken.npz", "--max-flip-rate", "0.1", code=3)
-        self.says("'pair' is no column of rows")
+        self.says("'pair' is not a column of rows")
 
     def arrays(self, name, places):
         """The rows of rows.npz at these places, and no others."""

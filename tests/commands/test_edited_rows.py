@@ -61,7 +61,7 @@ class EditedRows(SavedRows):
             self.compare(*self.single, *self.words, "--save-rows", rows, code=1)
             self.change(rows, "y/verdict", "Failed", single=True)
             self.check(rows, "--max-flip-rate", "0.9", code=3)
-            self.says("3: 'y/verdict' is no verdict (passed, failed, not verified): 'Failed'")
+            self.says("3: 'y/verdict' is not a verdict (passed, failed, not verified): 'Failed'")
 
     def test_samples_that_were_cut_out_are_missed(self):
         self.compare(*self.whole, *self.words, "--save-rows", "rows.npz", code=1)
@@ -130,12 +130,12 @@ class EditedRows(SavedRows):
             rows[-1]["not_done"] = said
             self.write(rows, "said.jsonl")
             self.check("said.jsonl", "--max-flip-rate", "0.9", code=3)
-            self.says("'said.jsonl', line 8: 'not_done' is no list of texts: ")
+            self.says("'said.jsonl', line 8: 'not_done' is not a list of texts: ")
         self.compare(*self.single, *self.words, "--save-rows", "rows.npz", code=1)
         with np.load(self.path("rows.npz")) as columns:
             np.savez(self.path("said.npz"), **columns, not_done=np.arange(8))
         self.check("said.npz", "--max-flip-rate", "0.9", code=3)
-        self.says("'not_done' is no column of rows: int64 (8,)")
+        self.says("'not_done' is not a column of rows: int64 (8,)")
 
 
 class CountedArrays(SavedRows):
@@ -189,7 +189,7 @@ class CountedArrays(SavedRows):
         self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.npz", code=0)
         self.check(self.save("odd.npz", self.rows() | {"row_count": np.array(["4"] * 4)}),
                    "--max-flip-rate", "0.9", code=3)
-        self.says("'row_count' is no column of rows")
+        self.says("'row_count' is not a column of rows")
 
 
 class RowsOfShards(SavedRows):
@@ -246,7 +246,7 @@ class RowsOfShards(SavedRows):
             rows[-1]["shard"] = said
             self.write(rows, "odd.jsonl")
             self.check("odd.jsonl", "--max-flip-rate", "0.9", code=3)
-            self.says("'odd.jsonl', line 3: 'shard' is no K/N: '")
+            self.says("'odd.jsonl', line 3: 'shard' is not K/N: '")
 
 
 class SelectedDecisions(SavedRows):

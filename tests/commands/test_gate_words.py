@@ -38,7 +38,7 @@ class GateWords(Decisions):
     def test_what_is_no_file_of_rows(self):
         for name, why in (("r.jsonl.partial", "is what a run that was ended left of its rows: "
                            "finish it with --resume"), ("m.json", "holds metrics"),
-                          ("/dev/null", "is no file of rows")):
+                          ("/dev/null", "is not a file of rows")):
             ended = self.vernier("check", "accuracy", name, "--max-flip-rate", "0.1")
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn(why, ended.out + ended.err)

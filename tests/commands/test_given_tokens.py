@@ -274,7 +274,7 @@ class GivenTokens(Case):
         for texts, said in (
                 (np.array([[1, 64]]), "token 64 at row 0, place 1 is none of the vocabulary: "
                  "'logits' of a has 64 tokens, from 0 to 63"),
-                (np.array([[1], [-2]]), "token -2 at row 1, place 0 is no token id"),
+                (np.array([[1], [-2]]), "token -2 at row 1, place 0 is not a token id"),
                 (np.array([[0.5]]), "expected integers [prompts, tokens], the tokens behind each "
                  "prompt, got float64 (1, 1)")):
             with self.subTest(said):

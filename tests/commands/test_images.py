@@ -237,7 +237,7 @@ class Images(Case):
         self.save_feeds("f.json", [{"x": np.zeros((1, 3, 8, 8), np.float32)}])
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "images", "f.json")
         self.assertEqual(ended.code, 2)
-        self.assertIn("'f.json' is no image", ended.err + ended.out)
+        self.assertIn("'f.json' is not an image", ended.err + ended.out)
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--preprocess", "crop")
         self.assertEqual(ended.code, 2)
         self.assertIn("--load-inputs", ended.err + ended.out)

@@ -220,8 +220,8 @@ class DamagedRows(SavedRows):
         for score in (-50, 1.5):
             self.damaged("a/y/score", lambda scores, score=score: scores.__setitem__(1, score))
             self.check("rows.jsonl", "--max-drop", "0.9", code=3)
-            self.says(f"line 2: 'a/y/score' or 'b/y/score': {score} is no score, which is from 0 "
-                      "to 1")
+            self.says(f"line 2: 'a/y/score' or 'b/y/score': {score} is not a score, which is from "
+                      "0 to 1")
         # A sample a row is read another way.
         a = scores(3)
         self.compare([{"y": a[i:i + 1]} for i in range(3)], [{"y": a[i:i + 1]} for i in range(3)],
@@ -230,7 +230,7 @@ class DamagedRows(SavedRows):
         text = self.path("rows.jsonl").read_text()
         self.path("rows.jsonl").write_text(text.replace('"b/y/score":1.0', '"b/y/score":2.0', 1))
         self.check("rows.jsonl", "--max-drop", "0.9", code=3)
-        self.says("line 1: 'a/y/score' or 'b/y/score': 2 is no score")
+        self.says("line 1: 'a/y/score' or 'b/y/score': 2 is not a score")
 
     def test_places_of_images_that_cannot_be(self):
         self.damaged("y/flip", len)

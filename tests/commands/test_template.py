@@ -147,4 +147,4 @@ class Template(Case):
                              "--tf-outputs", "y", "--opset", "11")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         for flag in ("--freeze-graph", "--tf-outputs", "--opset"):
-            self.assertIn(flag + " has no effect: this is no TensorFlow model", ended.out)
+            self.assertIn(flag + " has no effect: this is not a TensorFlow model", ended.out)

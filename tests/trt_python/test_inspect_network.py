@@ -129,7 +129,7 @@ class InspectNetwork(unittest.TestCase):
         printed = self.run_vernier("inspect", "model", "m.onnx", "--save-timing-cache", "f",
                                    "--ckpt", "name")
         self.assertIn("--save-timing-cache has no effect: nothing is built", printed)
-        self.assertIn("--ckpt has no effect: this is no TensorFlow model", printed)
+        self.assertIn("--ckpt has no effect: this is not a TensorFlow model", printed)
         printed = self.run_vernier("inspect", "model", "m.onnx", "--display-as", "trt", code=5,
                                    with_module=False)
         self.assertIn("--display-as trt needs the Python package tensorrt", printed)

@@ -116,7 +116,7 @@ class Comparator:
         """Each runner against the next one, or the pairs of indices in `comparisons`.
 
         Of a RunResults, a stream of single iterations, or a list of either, whose runners are then
-        compared side by side. With check_average the averages of the measures over all iterations are
+        compared side by side. With check_average the averages of the metrics over all iterations are
         compared with the thresholds, and not those of each.
         """
         functions = [SimpleCompareFunc() if function is None else function for function in (
@@ -223,7 +223,7 @@ def _check_averageable(function):
         threshold = None
     name = getattr(function, "__name__", type(function).__name__)
     if threshold is None or not threshold.metric_fields():
-        raise InvalidArgument(f"check_average: {name} gives verdicts without measures (a function of "
+        raise InvalidArgument(f"check_average: {name} gives verdicts without metrics (a function of "
                               "one's own needs thresholds_for, and results with those thresholds)")
     if getattr(threshold, "check_error_stat", None) == "elemwise":
         raise InvalidArgument(f"check_average: {name} looks at each element; check_error_stat= names "

@@ -47,7 +47,7 @@ Result<std::vector<const BlameLayerRecord*>> LayersOfCulprit(const BlameRecord& 
     if (!layers.empty()) return layers;
   }
   return InvalidArgument("--bundle: '" + record.culprits.front().node +
-                         "' is no layer that was looked at");
+                         "' is not a layer that was examined");
 }
 
 // What the layers read from outside, and what they make that is wanted.

@@ -48,7 +48,7 @@ Status CheckBundleFolder(const std::string& folder) {
   const fs::file_status status = fs::status(folder, error);
   if (status.type() == fs::file_type::not_found) return {};
   if (!fs::is_directory(status)) {
-    return InvalidArgument("--bundle: '" + folder + "' is no folder: name a new one");
+    return InvalidArgument("--bundle: '" + folder + "' is not a folder: name a new one");
   }
   const bool has_bundle = HasBundle(folder);
   fs::directory_iterator entry(folder, error);
@@ -56,7 +56,7 @@ Status CheckBundleFolder(const std::string& folder) {
     const std::string name = entry->path().filename().string();
     if (has_bundle && IsPart(name)) continue;
     return InvalidArgument("--bundle: '" + folder + "' holds '" + name +
-                           "', which is no part of a bundle: name a new or an empty folder");
+                           "', which is not part of a bundle: name a new or an empty folder");
   }
   if (!error) return {};
   return InvalidArgument("--bundle: '" + folder + "' cannot be read: " + error.message());

@@ -106,9 +106,9 @@ TEST_F(Bundles, SomebodysFilesAreKept) {
   Put(root_ + "b/notes.md", "mine");
   Put(root_ + "file", "no folder");
   for (const auto& [name, why] :
-       {std::pair{"somebodys", "holds 'model.onnx', which is no part of a bundle"},
+       {std::pair{"somebodys", "holds 'model.onnx', which is not part of a bundle"},
         std::pair{"script", "holds 'repro.sh'"}, std::pair{"b", "holds 'notes.md'"},
-        std::pair{"file", "is no folder"}}) {
+        std::pair{"file", "is not a folder"}}) {
     const Status status = BundleFolder::Create(root_ + name).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << name;
     EXPECT_THAT(status.message(), HasSubstr(why));

@@ -1,4 +1,4 @@
-// What is said of layers where a run failed its tolerance, but none exceeds its error bound.
+// The report for a run that failed its tolerance although no layer exceeds its error bound.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Whether looking changed what was looked at, and which probes do so.
+// Finds the smallest set of probes that makes the outputs pass or fail.
 #pragma once
 
 #include <functional>

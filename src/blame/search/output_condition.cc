@@ -181,7 +181,7 @@ std::string DescribeCondition(const BlameRecord& record) {
                        [](const auto& a, const auto& b) { return a.error < b.error; });
   return "the outputs differ by " + FormatG(worst->error, 3) +
          " times their error bound, which a condition number of " + FormatG(worst->condition, 3) +
-         " explains: the model amplifies rounding, which is no fault of a layer";
+         " explains: the model amplifies rounding, which is not a fault of a layer";
 }
 
 }  // namespace vernier

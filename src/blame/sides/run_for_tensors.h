@@ -1,4 +1,4 @@
-// Values of tensors of a model, for whoever wants to look at them.
+// Computes chosen tensors of a model with the first runner of a plan.
 #pragma once
 
 #include <atomic>

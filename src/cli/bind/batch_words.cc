@@ -122,7 +122,7 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
   if (parsed.args.Has("model_file")) {
     const std::string word(*parsed.args.Value("model_file"));
     const std::string why = word.ends_with(".onnx") ? "" : ExplainSurplus(table, options, word);
-    return InvalidArgument("'" + word + "' is no option: models are named before --" +
+    return InvalidArgument("'" + word + "' is not an option: models are named before --" +
                            (why.empty() ? "" : "; " + why));
   }
   const UseOf whose = parsed.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;

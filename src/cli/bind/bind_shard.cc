@@ -190,7 +190,7 @@ Result<LauncherShard> FromSingle(const FoundLaunchers& found, std::optional<int6
   if (!found.single.empty()) return found.single.front();
   if (environment("SLURM_NTASKS") && !environment("SLURM_STEP_ID")) {
     return InvalidArgument(
-        "--shard auto: this is the batch script of a Slurm job, which is no task of it: start"
+        "--shard auto: this is the batch script of a Slurm job, which is not a task of it: start"
         " vernier with srun, or give --shard K/N");
   }
   return InvalidArgument(

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// May be what is read, unless the caller says otherwise.
+// The only option that may name a file that the command also reads, unless the caller forbids it.
 constexpr std::string_view kInPlace = "output";
 // Where Polygraphy has words of its own for what overlaps: session/validate_plan.cc.
 constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",

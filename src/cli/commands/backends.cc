@@ -77,7 +77,7 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   bool complete = true;
   for (const std::string& name : wanted) {
     if (ListHas(found, name)) continue;
-    std::fprintf(stderr, "[!] there is no backend '%s'\n", name.c_str());
+    std::fprintf(stderr, "[!] there is no backend '%s'; try vernier backends\n", name.c_str());
     complete = false;
   }
   for (const std::string& name : start.args.List("require")) {

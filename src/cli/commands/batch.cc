@@ -199,12 +199,12 @@ constexpr CommandSpec kBatchCommand = {
     .name = "batch",
     .section = CommandSection::kCompare,
     .operands = "model [model ...] [options ...] -- RUN OPTIONS",
-    .summary = "run many models with the same options and summarise the results in one table",
+    .summary = "run many models with the same options and summarise the results",
     .about =
         "Run each model as vernier run MODEL RUN OPTIONS would, in a process of its own, so that a"
         " crash of one run does not end the others. Each file that a run saves gets the model's"
         " stem in its name (out.json becomes STEM-out.json, a folder DIR becomes DIR/STEM); {stem}"
-        " in a path says where else the stem goes. Models with the same stem get their folder's"
+        " in a path puts the stem there instead. Models with the same stem get their folder's"
         " name as well (x/model.onnx is x__model). The exit code is that of the worst run. For"
         " several feeds in one inference of a model, see run --batch-feeds.",
     .options =

@@ -1,4 +1,4 @@
-// Saved measures against other thresholds, without what they were measured on.
+// Re-checks saved metrics and decisions against new thresholds, without the tensors.
 #include <algorithm>
 #include <chrono>
 
@@ -44,7 +44,7 @@ std::string WhatElse(const std::string& path) {
   if (path.ends_with(".json")) {
     return "' holds metrics; decisions are in the rows of --save-rows: name that file";
   }
-  return "' is no file of rows, in which decisions are: expected FILE.jsonl or FILE.npz of "
+  return "' is not a file of rows, which hold decisions: expected FILE.jsonl or FILE.npz of "
          "--save-rows";
 }
 
@@ -105,8 +105,8 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         " quantile, because single elements are not saved and cannot be checked again. Other saved"
         " metrics are ignored. In a file of --save-rows, decisions are checked against"
         " --max-flip-rate, --max-clear-flips and --max-drop. Labels come from the file or from"
-        " --labels; --decision selects decisions by name. --strict refuses gates that too few"
-        " samples decide. If nothing could be checked, the exit code is 4.",
+        " --labels; --decision selects decisions by name. --strict fails gates that have too"
+        " few samples to decide. If nothing could be checked, the exit code is 4.",
     .options =
         [] {
           return OptionTable(

@@ -114,8 +114,9 @@ Status CheckKind(const ParsedArgs& args, bool network, bool engine, Logger& log)
   }
   for (const std::string_view dest : {"save_timing_cache", "ckpt", "freeze_graph"}) {
     if (!args.Has(dest)) continue;
-    log.Warning(std::string(args.Flag(dest)) + " has no effect: " +
-                (dest == "save_timing_cache" ? "nothing is built" : "this is no TensorFlow model"));
+    log.Warning(
+        std::string(args.Flag(dest)) + " has no effect: " +
+        (dest == "save_timing_cache" ? "nothing is built" : "this is not a TensorFlow model"));
   }
   return {};
 }

@@ -108,9 +108,9 @@ constexpr CommandSpec kMergeCommand = {
     .operands = "part [part ...] -o FILE [options ...]",
     .summary = "merge the parts of shards into the record of the whole run",
     .about =
-        "Merge what the shards of a run left (vernier run --shard K/N --save-record FILE) into the"
-        " record that one process would have made, from the same numbers in the same order, and end"
-        " with its exit code. Every iteration must be present exactly once; for missing shards, the"
+        "Merge the parts that the shards of a run saved (--save-record) into the record that a"
+        " single process would have written, with the same numbers, and exit with its code. Every"
+        " iteration must be present exactly once; for missing shards, the"
         " command that runs them is printed (exit code 4). Duplicate parts of a shard are accepted"
         " if they agree. To join files of saved outputs see data concat; data merge is for inputs.",
     .options =

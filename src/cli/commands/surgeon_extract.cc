@@ -22,7 +22,7 @@ Result<DType> DTypeOf(std::string_view flag, const std::string& word, std::strin
   if (ToLower(text) == "auto") return DType::kUndefined;
   if (const auto dtype = DTypeFromName(text)) return *dtype;
   return InvalidArgument(std::string(flag) + ": '" + std::string(text) + "' in '" + word +
-                         "' is no type; expected one as float32, int64, bool, or auto");
+                         "' is not a type; expected one such as float32, int64, bool, or auto");
 }
 
 Result<TensorInfo> ParseInput(const std::string& word) {

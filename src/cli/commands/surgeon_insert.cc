@@ -52,7 +52,7 @@ constexpr CommandSpec kSurgeonInsertCommand = {
     .name = "surgeon insert",
     .section = CommandSection::kModels,
     .operands = "model_file --inputs NAME ... --outputs NAME ... --op OP -o FILE [options ...]",
-    .summary = "insert a node into an ONNX model, replacing the subgraph between two tensors",
+    .summary = "insert a node into an ONNX model, replacing a subgraph",
     .about =
         "Write the model with a new node that reads and produces tensors of the model. The nodes"
         " that produced its outputs before are removed, as is everything that is no longer needed."

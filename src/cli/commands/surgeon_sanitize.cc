@@ -113,8 +113,8 @@ constexpr CommandSpec kSurgeonSanitizeCommand = {
     .operands = "model_file -o FILE [options ...]",
     .summary = "clean up an ONNX model: outputs, shapes, constants, node order, unused parts",
     .about =
-        "Write the model with other outputs or input shapes, sorted nodes, unused parts removed,"
-        " and what does not depend on inputs folded. Weights are not loaded; ONNX"
+        "Write the model with other outputs or input shapes, sorted nodes, constants folded and"
+        " unused parts removed. Weights are not loaded; ONNX"
         " Runtime computes constants in a process of its own. Shapes are inferred by the onnx"
         " package of --python, or else by built-in rules for fixed sizes.",
     .options =

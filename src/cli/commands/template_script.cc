@@ -38,7 +38,7 @@ Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocati
   VERNIER_TRY(CheckModel(model, args.Has("ckpt")));
   for (const std::string_view dest : {"tf_outputs", "freeze_graph", "opset"}) {
     if (!args.Has(dest)) continue;
-    log.Warning(std::string(args.Flag(dest)) + " has no effect: this is no TensorFlow model");
+    log.Warning(std::string(args.Flag(dest)) + " has no effect: this is not a TensorFlow model");
   }
   if (kind == PythonTemplate::kGraph && model.path.empty()) {
     return InvalidArgument("template onnx-gs: no model file was given");

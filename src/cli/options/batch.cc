@@ -59,9 +59,9 @@ constexpr OptionRow kBatch[] = {
      .choices = kModelShardExits,
      .fallback = "verdict",
      .metavar = "WHEN",
-     .help = "With 'done', a shard that has run all of its models exits with 0 although some do not"
-             " match, or less could be compared than was asked for, so that launchers do not start"
-             " it again. The table and the report have the verdicts.",
+     .help = "With 'done', a shard that has run all of its models exits with 0 even if outputs"
+             " differ or less was compared than requested, so that launchers do not start it again."
+             " The table and the report have the verdicts.",
      .origin = Origin::kOurs,
      .needs = {"--shard"},
      .spelled_out = true},
@@ -70,7 +70,8 @@ constexpr OptionRow kBatch[] = {
      .files = FileUse::kWrites,
      .arity = Arity::kOne,
      .metavar = "FILE.xml",
-     .help = "Write one JUnit report for all models together. After -- it is one for each model.",
+     .help = "Write one JUnit report for all models together. --report after -- writes one for each"
+             " model.",
      .origin = Origin::kOurs},
 };
 

@@ -86,8 +86,8 @@ constexpr OptionRow kRun[] = {
          "Continue from what an earlier run of the same command saved with --save-outputs, at the"
          " first missing iteration, even after kill -9, Ctrl-C or a full disk. Saved iterations"
          " are compared again but not run again, except for the first and the last of each runner,"
-         " which must give the same outputs. A shard needs --save-outputs for this, too, as its"
-         " part does not hold what its runners returned.",
+         " which must give the same outputs. A shard also needs --save-outputs for this, because"
+         " its part does not contain the outputs.",
      .origin = Origin::kOurs,
      .needs = {"--save-outputs", "--save-intermediate-outputs", "--save-all-intermediate-outputs"}},
     {.flags = {"--output-dir"},

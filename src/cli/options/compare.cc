@@ -58,8 +58,8 @@ OptionRow CompareRow() {
   for (const std::string_view choice : choices) described.push_back(DescribeChoice(choice));
   static const std::string help =
       "How to compare: " + JoinWords(described, " or ") +
-      ". All that are named must pass. [OUTPUT:]logits[:axis=N] says whose rows of logits are"
-      " compared, and which axis has the classes (the last).";
+      ". All functions named must pass. [OUTPUT:]logits[:axis=N] selects the output that holds"
+      " the logits and the axis of the classes (default: the last).";
   static const std::string note =
       JoinWords(own, " and ") + " are ours. A metric that cannot be computed has not passed.";
   return {.flags = {"--compare", "--compare-func"},
@@ -118,8 +118,8 @@ constexpr OptionRow kSidesAndScope[] = {
      .help = "A Python function (compare_outputs) that compares in place of --compare.",
      .standing = Standing::kBetter,
      .note =
-         "Runs in the Python of --python, without Polygraphy too; imported once; a function that"
-         " gives no verdict at all is no pass.",
+         "Runs in the Python of --python, also without Polygraphy; imported once; a function that"
+         " returns no verdict does not pass.",
      .needs = {kTwoSides}},
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
@@ -162,7 +162,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .sets = Sets<&RunPlan::strict>(),
      .help =
          "Also fail if an agreement is meaningless: outputs that are all zero, constant, all NaN"
-         " or empty, both sides sharing one memory, or a file compared with itself; and if the"
+         " or empty, both sides sharing the same memory, or a file compared with itself; and if the"
          " element types of an output differ.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
@@ -212,8 +212,8 @@ constexpr OptionRow kSimple[] = {
      .fallback = "fixed",
      .metavar = "[OUTPUT:]RULE",
      .help = "Where tolerances come from: fixed (--atol, --rtol), or auto: the error bound for"
-             " faultless runners, derived from the graph, the length of its sums and the precisions"
-             " that were really used. Outputs named in --atol or --rtol keep those tolerances.",
+             " correct runners, derived from the graph, the lengths of its sums and the precisions"
+             " actually used. Outputs named in --atol or --rtol keep those tolerances.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
@@ -304,7 +304,7 @@ constexpr OptionRow kSimple[] = {
      .fallback = DefaultText("10", kDefaultMismatchExcess),
      .metavar = "[OUTPUT:]N",
      .help = "Largest error that --max-mismatch-share allows, as a multiple of an element's"
-             " tolerance; inf sets no limit to finite errors.",
+             " tolerance; inf allows any finite error.",
      .origin = Origin::kOurs,
      .needs = {"--max-mismatch-share"},
      .idle_beside = kOwnJudge},

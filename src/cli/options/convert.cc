@@ -39,7 +39,7 @@ constexpr OptionRow kConvert[] = {
      .dest = "lenient",
      .help =
          "With --fp-to-fp16: clamp weights beyond 10000 to 10000, as Polygraphy does, instead of"
-         " keeping the nodes of weights beyond 65504 in float32. Operators of"
+         " keeping nodes with weights beyond 65504 in float32. Operators of"
          " --onnx-outputs-by-type that the model lacks are only reported. Enabled when the program"
          " is called polygraphy.",
      .origin = Origin::kOurs},

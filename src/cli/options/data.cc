@@ -61,8 +61,8 @@ constexpr OptionRow kDataConvert[] = {
      .dest = "runner",
      .arity = Arity::kOne,
      .metavar = "NAME",
-     .help = "For outputs: take only this runner's. For inputs that become outputs: the name of"
-             " their runner.",
+     .help = "For outputs: keep only this runner's. For inputs converted to outputs: the name to"
+             " give their runner.",
      .origin = Origin::kOurs},
 };
 
@@ -99,7 +99,7 @@ constexpr OptionRow kShow[] = {
      .fallback = "text",
      .metavar = "FORMAT",
      .help = "json: runners, iterations and tensors with their statistics as one JSON document on"
-             " stdout, and nothing else there.",
+             " stdout, and nothing else.",
      .origin = Origin::kOurs},
 };
 

@@ -147,7 +147,7 @@ constexpr OptionRow kPrecision[] = {
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "The model with casts: float16, but for the nodes that were found.",
+     .help = "The model with casts: float16 except for the nodes found.",
      .origin = Origin::kOurs},
     {.flags = {"--mode"},
      .dest = "mode",
@@ -183,8 +183,7 @@ constexpr OptionRow kPrecision[] = {
      .type = ValueType::kInt,
      .fallback = "100",
      .metavar = "N",
-     .help = "End the search after this number of checks, with the fewest nodes with which one"
-             " passed.",
+     .help = "Stop after this many checks, and keep the smallest set of nodes that passed one.",
      .origin = Origin::kOurs},
 };
 

@@ -71,7 +71,7 @@ constexpr OptionRow kDecisionRows[] = {
      .help = "Compare what the outputs decide, before --postprocess: top1, topK, threshold=X,"
              " argmax, sign, rank=K, boxes:FORMAT, ctc, embedding, regression=X or"
              " script:FILE.py[:FUNCTION], by default decide(outputs). The report says how many"
-             " samples agree, and by which margin the reference decided the others. Without"
+             " samples agree, and the reference's margin on the others. Without"
              " OUTPUT, the kind applies to every output that it fits.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
@@ -107,8 +107,8 @@ constexpr OptionRow kDecisionRows[] = {
      .help = "The right answers: a file (.npy, .npz, .jsonl, .txt; .json for boxes), 'folder'"
              " (names of image folders) or 'loader[=NAME]' (a tensor that comes with the inputs;"
              " default: label). For topK, threshold, argmax, ctc, regression and boxes. The report"
-             " then has the accuracy or the errors of both sides, and whether they changed by more"
-             " than chance.",
+             " then has the accuracy or the errors of both sides, and whether the change is"
+             " significant.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--class-names"},
@@ -117,10 +117,9 @@ constexpr OptionRow kDecisionRows[] = {
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help =
-         "Names for the classes in the report's worst flips and IoU lines: one per line, that of"
-         " class 0 first. For topK, rank, threshold, argmax and boxes; texts of ctc are spelled."
-         " Folders and categories of --labels are found by them.",
+     .help = "Names of the classes, one per line, class 0 first. The report uses them for the worst"
+             " flips and IoU of topK, rank, threshold, argmax and boxes, and to spell the texts of"
+             " ctc. They also match the folders and categories of --labels to classes.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-drop"},
@@ -129,7 +128,7 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kPlus,
      .metavar = "[METRIC:]X",
      .help = "Fail if the candidate's accuracy by --labels is lower than the reference's by more"
-             " than this, or its error (of regression) higher. METRIC is a decision, such as top1"
+             " than this, or its regression error higher. METRIC is a decision, such as top1"
              " or logits:top1. The gate is undecided if the 95 % interval of the drop contains X;"
              " --strict refuses that.",
      .origin = Origin::kOurs,
@@ -153,7 +152,7 @@ constexpr OptionRow kDecisionRows[] = {
      .metavar = "X",
      .help = "A flip is a near tie if the reference's margin is below X, and the candidate's not"
              " above 4 X. Default: twice the error bound of --tolerance auto for the deciding"
-             " values (with --max-clear-flips it is known for ONNX graphs, too), otherwise two"
+             " values (with --max-clear-flips and an ONNX graph, even without it), otherwise two"
              " standard deviations of the noise in the sample's other values.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
@@ -163,9 +162,9 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .choices = kJudgeWords,
      .metavar = "WHAT",
-     .help = "What determines the exit code: elements, decisions or both. Without it: elements if"
-             " no gate for decisions is given; decisions if one is, with the elements of outputs"
-             " that no gate is about; both if --rtol, --atol, --tolerance, --compare,"
+     .help = "What determines the exit code: elements, decisions or both. Default: elements"
+             " without a gate for decisions; with one, decisions, and the elements of outputs"
+             " without a gate; both if --rtol, --atol, --tolerance, --compare,"
              " --compare-func-script, --check-error-stat or --check-average is given as well.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
@@ -176,7 +175,7 @@ constexpr OptionRow kDecisionRows[] = {
      .type = ValueType::kInt,
      .fallback = "16",
      .metavar = "N",
-     .help = "How many of the worst flips are kept: clear ones first, the largest margins first.",
+     .help = "How many of the worst flips to keep: clear flips first, largest margin first.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
 };
@@ -202,8 +201,8 @@ constexpr OptionRow kFlipFiles[] = {
      .metavar = "FILE",
      .help = "Save the inputs of the iterations with the worst flips to an .npz, .safetensors or"
              " .json file, which --load-inputs reads again, and the outputs of all runners to"
-             " FILE with .outputs before its extension, which compare reads. Where all sides are"
-             " saved outputs there are no inputs, and FILE has the outputs.",
+             " FILE with .outputs before its extension, which compare reads. If all sides are"
+             " saved outputs, there are no inputs, and FILE holds the outputs.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
 };
@@ -216,7 +215,7 @@ constexpr OptionRow kBootstrap[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "SEED",
-     .help = "Seed of the bootstrap, which makes the intervals of mean IoU, of errors and of mean"
+     .help = "Seed of the bootstrap, which gives the intervals of mean IoU, of errors and of mean"
              " average precision. To reproduce a run's intervals, give that run's seed.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},

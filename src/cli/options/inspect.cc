@@ -52,8 +52,8 @@ constexpr OptionRow kInspect[] = {
      .choices = kFormats,
      .fallback = "text",
      .metavar = "FORMAT",
-     .help = "json: the whole structure as one JSON document on stdout, and nothing else there;"
-             " attributes, and layers of an engine, as --show asks for them.",
+     .help = "json: print the whole structure, and nothing else, as one JSON document; --show adds"
+             " attributes and the layers of an engine.",
      .origin = Origin::kOurs},
     {.flags = {"--visual"},
      .dest = "visual",
@@ -87,7 +87,7 @@ constexpr OptionRow kDocument[] = {
      .choices = kFormats,
      .fallback = "text",
      .metavar = "FORMAT",
-     .help = "json: all of it as one JSON document on stdout, and nothing else there.",
+     .help = "json: print the whole report, and nothing else, as one JSON document.",
      .origin = Origin::kOurs},
 };
 

@@ -23,8 +23,7 @@ constexpr OptionRow kSave[] = {
      .files = FileUse::kWrites,
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help =
-         "Save the ONNX model in the form in which it runs, with its marked or removed outputs.",
+     .help = "Save the ONNX model as it runs, with outputs marked or removed.",
      .standing = Standing::kBetter,
      .note = "Saving does not load the weights, so a model of any size can be saved.",
      .needs = {kAnyRunner}},

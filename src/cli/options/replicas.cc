@@ -51,9 +51,9 @@ constexpr OptionRow kReplicas[] = {
      .metavar = "N",
      .help = "Infer N consecutive feeds at once, concatenated along the first dimension of the"
              " inputs, which must be dynamic. Outputs are split by rows, and compared and saved as"
-             " single iterations; each has an Nth of the time. The last inference may have fewer"
-             " feeds. Runtimes may compute other bits than with single feeds. To run many models,"
-             " see `vernier batch`.",
+             " single iterations; each is given an Nth of the time. The last inference may have"
+             " fewer feeds. Results may differ from those of single feeds in their last bits. To"
+             " run many models, see `vernier batch`.",
      .origin = Origin::kOurs,
      .spelled_out = true},
 };

@@ -48,7 +48,7 @@ constexpr OptionRow kRunners[] = {
      .action = OptionAction::kRunner,
      .constant = "pluginref",
      .help = "Add the CPU reference implementation of TensorRT's plugins and of the operators that"
-             " they stand for.",
+             " they replace.",
      .standing = Standing::kBetter,
      .note = "More operators, among them EfficientNMS_TRT and BatchedNMS_TRT: docs/pluginref.md."},
     {.flags = {"--trt"},

@@ -40,8 +40,8 @@ constexpr OptionRow kShards[] = {
      .choices = kShardExits,
      .fallback = "verdict",
      .metavar = "WHEN",
-     .help = "With 'done', a shard that has run its share exits with 0 whatever it found, so that"
-             " launchers do not start it again; `vernier merge` gives the verdict.",
+     .help = "With 'done', a shard that has run all of its iterations exits with 0 whatever it"
+             " found, so that launchers do not start it again; `vernier merge` gives the verdict.",
      .origin = Origin::kOurs,
      .needs = {"--shard"},
      .spelled_out = true},

@@ -101,10 +101,10 @@ constexpr OptionRow kStepRows[] = {
      .choices = kStateSourceNames,
      .fallback = "own",
      .metavar = "WHOSE",
-     .help = "Whose state runners are fed: own, so that errors accumulate as in use; reference,"
-             " the first runner's, so that each step shows only its own error; or cross: each its"
-             " own, and the reference also infers each step from the candidate's state, so that"
-             " the report can say whether the history explains a difference.",
+     .help = "Whose state runners are fed: own, so that errors accumulate as in production;"
+             " reference, the first runner's, so that each step shows only its own error; or cross:"
+             " each its own, and the reference also infers each step from the candidate's state, so"
+             " that the report can say whether the history explains a difference.",
      .origin = Origin::kOurs,
      .needs = {"--feed-back", "--decode"}},
     {.flags = {"--decode"},

@@ -133,9 +133,9 @@ constexpr OptionRow kDefaultInference[] = {
     {.flags = {"--force-fallback-shape-inference"},
      .dest = "force_fallback_shape_inference",
      .help =
-         "Make all shapes fixed: they follow from those of the inputs, operator by operator, and"
-         " sizes that are open count as 1. Where no rule is known, or inputs are given, they are"
-         " those of one inference of ONNX Runtime.",
+         "Make all shapes static: infer them from those of the inputs, operator by operator, with"
+         " dynamic sizes as 1. If an operator has no rule, or inputs are given, take the shapes"
+         " from one inference of ONNX Runtime.",
      .excludes = {"do_shape_inference"}},
 };
 

@@ -135,11 +135,12 @@ Status CheckIsTaken(const ParsedArgs& args, const Invocation& invocation) {
   }
   for (const std::string& word : invocation.words) {
     if (ValidUtf8Prefix(word) < word.size()) {
-      return RefusePackage("words that are no UTF-8: '" + VisibleLine(word) + "'");
+      return RefusePackage("words that are not UTF-8: '" + VisibleLine(word) + "'");
     }
   }
   if (ValidUtf8Prefix(CurrentFolder()) < CurrentFolder().size()) {
-    return RefusePackage("a folder whose name is no UTF-8: '" + VisibleLine(CurrentFolder()) + "'");
+    return RefusePackage("a folder whose name is not UTF-8: '" + VisibleLine(CurrentFolder()) +
+                         "'");
   }
   return {};
 }

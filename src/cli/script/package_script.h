@@ -12,7 +12,7 @@ namespace vernier {
 /// A script that calls vernier.run with what the command line says, in the folder where it was
 /// given, prints the summary and ends with its exit code. kUnimplemented for what the package does
 /// not take: programs as runners, options of plug-ins without flags, what the program alone does
-/// (--blame, --resume), and words that are no UTF-8. `args` were bound to a plan before.
+/// (--blame, --resume), and words that are not UTF-8. `args` were bound to a plan before.
 Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation& invocation);
 
 }  // namespace vernier

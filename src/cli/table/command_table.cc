@@ -118,8 +118,8 @@ bool IsCommandGroup(std::string_view word) {
 std::string FormatProgramHelp() {
   std::string text =
       "usage: vernier COMMAND ...\n\n"
-      "Does a neural network compute the same thing under two frameworks, precisions, devices or\n"
-      "releases?\n";
+      "Checks whether a neural network computes the same under another framework, precision,\n"
+      "device or release.\n";
   const size_t width = LongestName("");
   for (const auto& [section, title] : kSections) {
     const auto is_shown = [section = section](const CommandSpec& command) {

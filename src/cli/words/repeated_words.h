@@ -1,5 +1,5 @@
-// Words that another word of the same option puts out of force: argparse, and so Polygraphy, keeps
-// the last without a remark.
+// Words that a later word of the same option overrides: argparse, and so Polygraphy, silently
+// keeps the last.
 #pragma once
 
 #include <string>

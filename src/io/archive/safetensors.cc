@@ -51,7 +51,7 @@ Result<Dims> Integers(JsonStream& stream, const std::string& name) {
   Dims numbers;
   VERNIER_TRY(stream.ForEachElement([&]() -> Status {
     const auto number = stream.is(JsonToken::kNumber) ? ParseInt(stream.raw()) : std::nullopt;
-    if (!number || *number < 0) return Bad(name, "has a shape or offset that is no count");
+    if (!number || *number < 0) return Bad(name, "has a shape or offset that is not a count");
     numbers.push_back(*number);
     return {};
   }));
@@ -92,7 +92,7 @@ Result<SafetensorsEntry> ReadEntry(JsonStream& stream, const std::string& name) 
   SafetensorsEntry entry{.name = name, .dims = *std::move(dims)};
   VERNIER_ASSIGN_OR_RETURN(entry.dtype, TypeNamed(*type, name));
   if (range->size() != 2 || (*range)[0] > (*range)[1]) {
-    return Bad(name, "has data_offsets that are no range");
+    return Bad(name, "has data_offsets that are not a range");
   }
   entry.begin = static_cast<uint64_t>((*range)[0]);
   entry.end = static_cast<uint64_t>((*range)[1]);
@@ -238,7 +238,7 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(const JsonText& file) {
   }
   char first = 0;
   if (length > 0) VERNIER_TRY(file.ReadAt(sizeof(length), std::span(&first, size_t{1})));
-  if (first != '{') return Malformed("the safetensors header is no JSON object");
+  if (first != '{') return Malformed("the safetensors header is not a JSON object");
   JsonStream stream(file.Range(sizeof(length), sizeof(length) + length), "safetensors header");
   SafetensorsHeader header;
   header.data_offset = sizeof(length) + length;

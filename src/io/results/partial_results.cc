@@ -170,7 +170,7 @@ class PartialResults final : public ResultsReader::Source {
         PolygraphyDocument::Open(part->path(), JsonText(part, entry.begin, entry.end), pool_));
     if (!manifest_.inputs) return DecodeJsonIteration(*document, document->root());
     if (!document->root().is(JsonKind::kObject))
-      return Malformed("it is no map of names to arrays");
+      return Malformed("it is not a map of names to arrays");
     IterationResult feed;
     VERNIER_ASSIGN_OR_RETURN(feed.outputs, document->DecodeTensors(document->root()));
     return feed;

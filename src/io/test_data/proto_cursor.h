@@ -69,7 +69,7 @@ class ProtoCursor {
 
  private:
   Status Error() const {
-    return Malformed("byte " + std::to_string(position_) + ": this is no ONNX tensor");
+    return Malformed("byte " + std::to_string(position_) + ": this is not an ONNX tensor");
   }
 
   ProtoBytes bytes_;

@@ -1,5 +1,5 @@
-// A model without its weights, for tools that look at the structure only: what they give back gets
-// its weights again. So nobody has to load them.
+// A model without its weights, for tools that need only the structure; the weights are put back
+// into what they return, and are never loaded.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a graph has of constants.
+// The names of the constants of a graph.
 #pragma once
 
 #include <string_view>

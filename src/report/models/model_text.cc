@@ -410,7 +410,7 @@ Result<std::vector<std::string>> TensorsOfLayer(const OnnxModel& model, const st
     return names;
   }
   return NotFound("'" + name +
-                  "' is no node of the main graph, and activations are known there only");
+                  "' is not a node of the main graph, and activations are known there only");
 }
 
 std::string FormatActivation(const std::string& source, const NamedTensor& tensor) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// What no document can show: control characters, bytes that are no UTF-8 (which come as lone
+// What no document can show: control characters, bytes that are not UTF-8 (which come as lone
 // surrogates), and the two non-characters that XML excludes.
 bool IsUnspeakable(char32_t c) {
   const bool blank = c == '\n' || c == '\t' || c == '\r';

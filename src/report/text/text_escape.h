@@ -1,5 +1,5 @@
 // Text from models inside of other languages. Names may hold anything: what has no form there, such
-// as control characters and bytes that are no UTF-8, becomes U+FFFD.
+// as control characters and bytes that are not UTF-8, becomes U+FFFD.
 #pragma once
 
 #include <string>

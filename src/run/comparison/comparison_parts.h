@@ -1,4 +1,4 @@
-// What takes part in the comparisons of a run beside the outputs.
+// What comparisons need besides the outputs: scripts, masks, tokens, labels.
 #pragma once
 
 #include <atomic>

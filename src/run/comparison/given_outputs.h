@@ -1,4 +1,4 @@
-// What outputs were before post-processing, as far as the verdict needs that.
+// Facts about outputs before post-processing that the verdict needs.
 #pragma once
 
 #include <cstddef>

@@ -172,7 +172,7 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
   }
   if (images.empty() || other.empty()) return images;
   const std::string what =
-      IsDirectory(other) ? "' is a folder without images" : "' is no image (.png, .jpg, .jpeg)";
+      IsDirectory(other) ? "' is a folder without images" : "' is not an image (.png, .jpg, .jpeg)";
   return InvalidArgument("--load-inputs: '" + other + what + ", and '" + images.front() +
                          "' is one: load them in two runs");
 }

@@ -48,7 +48,7 @@ std::string FaultOfFolders(const std::set<std::string>& used, const ClassNames& 
   const std::string lacking = FolderWithoutName(used, names);
   if (lacking.empty()) return "";
   return "--labels folder: folder '" + lacking +
-         "' is no class of --class-names, and others are: rename it, or leave its images out";
+         "' is not a class of --class-names, and others are: rename it, or leave its images out";
 }
 
 }  // namespace

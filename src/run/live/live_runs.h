@@ -73,8 +73,8 @@ class LiveRuns {
   /// that is at hand.
   Result<InputHashes> HashInputs(size_t index, const TensorMap& feed);
 
-  /// From now on `name` gives what a message about the feed of an iteration begins with; before,
-  /// that is its number, of all but the first.
+  /// Messages about the feed of an iteration begin with name(iteration). Without it they begin with
+  /// its number, except those about the first.
   void NameFeedsBy(std::function<std::string(int64_t iteration)> name) {
     name_of_feed_ = std::move(name);
   }
@@ -137,8 +137,8 @@ class LiveRuns {
                                                  int64_t iteration,
                                                  std::optional<IterationResult> made);
 
-  /// One more inference for the iteration, with other inputs; it is not reported. A failure puts
-  /// the runner out of the run, as a process that has died serves nobody.
+  /// Another inference for the iteration, with other inputs; it is not reported. A failure removes
+  /// the runner from the run, since its process may have died.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
 
   /// The same with another model in place of the runner's own, opened for this inference. Whatever
@@ -160,7 +160,7 @@ class LiveRuns {
   Result<std::vector<Settling>> InferSideBySide(std::span<const size_t> who, const TensorMap& feed,
                                                 int64_t iteration);
 
-  /// Tells what the framework said meanwhile. What comes of it is as for Infer().
+  /// Logs what the framework printed meanwhile. Returns what Infer() would.
   Result<std::optional<IterationResult>> Settle(size_t index, int64_t iteration, Settling made);
 
   /// Opens every runner that is open once more in each further worker that the plan gives it; does

@@ -1,4 +1,4 @@
-// The sizes of a run's first feed, where nobody gave them.
+// Chooses sizes for the first feed of a run if the user gave none.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Outputs that inferences have made, and that are no tensors.
+// Outputs of inferences that are not tensors (sequences, maps) and so are not compared.
 #pragma once
 
 #include <span>

@@ -69,7 +69,7 @@ RunPlan UndividedPlan(RunPlan plan) {
 Result<ShardFile> ShardFile::Create(std::string path, const ShardHead& head) {
   const std::string parent = fs::path(path).parent_path().string();
   if (!parent.empty()) VERNIER_TRY(CreateDirectories(parent));
-  if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is no file");
+  if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is not a file");
   // A job that was started again may still be running elsewhere.
   std::string place;
   VERNIER_ASSIGN_OR_RETURN(PartFile part, BeginPart(path, place));

@@ -1,4 +1,4 @@
-// What is to be known before the times of a profile are believed.
+// Notes on a profile: conditions that make its times unreliable.
 #pragma once
 
 #include <string>

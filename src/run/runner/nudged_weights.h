@@ -1,5 +1,5 @@
-// A model whose weights are moved by one rounding step: what no faultless runtime can be told from
-// the model itself, as it rounds every product with them.
+// A model whose weights are moved by one rounding step: a correct runtime may differ from the
+// original by as much, since it rounds every product.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ Status BindModelRunner(const std::string& value, RunnerPlan& runner) {
   } else if (IsFile(program)) {
     program = fs::absolute(program).string();
     if (::access(program.c_str(), X_OK) != 0) {
-      return Malformed("'" + program + "' is no program: it is not executable (chmod +x)");
+      return Malformed("'" + program + "' is not a program: it is not executable (chmod +x)");
     }
   } else if (program.find('/') != std::string::npos || words.size() == 1) {
     return Malformed("there is no file '" + program + "'");

@@ -1,4 +1,4 @@
-// What results are made from, beside their feeds.
+// What saved results were computed from, besides their feeds: models, seed, settings, steps.
 #pragma once
 
 #include <cstdint>

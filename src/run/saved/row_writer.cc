@@ -113,7 +113,7 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Create(const std::string& path, Ea
                                                      Logger& logger) {
   const std::string parent = fs::path(path).parent_path().string();
   if (!parent.empty()) VERNIER_TRY(CreateDirectories(parent));
-  if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is no file");
+  if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is not a file");
   const std::string usual = PlaceOfPart(path);
   std::string place;
   VERNIER_ASSIGN_OR_RETURN(PartFile part, BeginPart(path, place));

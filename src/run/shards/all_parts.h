@@ -1,4 +1,4 @@
-// What the parts of a run hold together.
+// What all parts of a run hold, gathered.
 #pragma once
 
 #include <cstdint>

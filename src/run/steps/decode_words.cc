@@ -46,13 +46,13 @@ bool HasRank(const TensorInfo& info, size_t least, size_t most) {
 // Why a tensor cannot have the logits; empty: it can, as far as is known.
 std::string WhyNoLogits(const TensorInfo& output) {
   const bool known = output.dtype != DType::kUndefined;
-  if (known && Kind(output.dtype) != DTypeKind::kFloat) return "is no floating output";
+  if (known && Kind(output.dtype) != DTypeKind::kFloat) return "is not a floating output";
   return HasRank(output, 2, 3) ? "" : "is not [batch, sequence, vocabulary]";
 }
 
 std::string WhyNoTokens(const TensorInfo& input) {
   const bool known = input.dtype != DType::kUndefined;
-  if (known && !IsWholeNumber(input.dtype)) return "is no integer input";
+  if (known && !IsWholeNumber(input.dtype)) return "is not an integer input";
   return HasRank(input, 1, 2) ? "" : "is not [batch, sequence]";
 }
 

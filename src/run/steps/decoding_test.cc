@@ -154,7 +154,7 @@ TEST_F(TokenPairTest, IsNoneWithoutLogitsOrTokens) {
   outputs_ = {Declared("logits", DType::kFloat32, {-1, 50})};
   inputs_ = {inputs_[2]};
   EXPECT_THAT(WhyNot({"greedy"}), HasSubstr("no integer input that is left for the tokens"));
-  EXPECT_THAT(WhyNot({"greedy:logits=past"}), HasSubstr("'past' is no integer input"));
+  EXPECT_THAT(WhyNot({"greedy:logits=past"}), HasSubstr("'past' is not an integer input"));
 }
 
 TEST_F(TokenPairTest, IsNotFedTwice) {

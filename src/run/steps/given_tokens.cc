@@ -39,7 +39,7 @@ Result<GivenTokens> GivenTokens::Create(std::string source, const Tensor& tokens
   for (size_t i = 0; i < given.ids_.size(); ++i) {
     if (given.ids_[i] >= 0) continue;
     return Malformed(flag + "token " + std::to_string(given.ids_[i]) + " at " +
-                     PlaceOf(i, given.columns_) + " is no token id, which is 0 at least");
+                     PlaceOf(i, given.columns_) + " is not a token id, which is at least 0");
   }
   return given;
 }

@@ -1,4 +1,4 @@
-// Inputs that stay as they were at first: are they states that nobody thought of?
+// Finds inputs that look like states but are not fed back, by their names, types and shapes.
 #pragma once
 
 #include <span>

@@ -56,7 +56,7 @@ class WordPairs {
     }
     if (pairs.empty() || lost.empty()) return pairs;
     return Bad("output '" + lost.front().output + "' of " + runner_.shown() + " would go to '" +
-               lost.front().input + "', which is no input");
+               lost.front().input + "', which is not an input");
   }
 
   const FeedBackWord& word_;

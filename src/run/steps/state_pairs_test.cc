@@ -68,8 +68,9 @@ TEST_F(StatePairsTest, AStarStandsForTheSameTextOnBothSides) {
   EXPECT_THAT(*pairs, ElementsAre(StatePair{"present.0.k", "past.0.k"},
                                   StatePair{"present.1.k", "past.1.k"}));
   inputs_.pop_back();
-  EXPECT_THAT(WhyNot({"present.*:past.*"}),
-              HasSubstr("output 'present.1.k' of ort would go to 'past.1.k', which is no input"));
+  EXPECT_THAT(
+      WhyNot({"present.*:past.*"}),
+      HasSubstr("output 'present.1.k' of ort would go to 'past.1.k', which is not an input"));
 }
 
 TEST_F(StatePairsTest, NamesMayHaveColons) {

@@ -82,7 +82,8 @@ Result<std::unique_ptr<StepSequence>> StepSequence::Create(StepStates& states, S
 Status StepSequence::CheckNames() const {
   for (const NamedTensor& tensor : source_.initial) {
     if (states_.MayBeginWith(tensor.name)) continue;
-    return InvalidArgument("--initial-state: '" + tensor.name + "' is no input that is fed back");
+    return InvalidArgument("--initial-state: '" + tensor.name +
+                           "' is not an input that is fed back");
   }
   return {};
 }

@@ -36,7 +36,7 @@ Result<AxisRows> RowsAlong(const Tensor& tensor, size_t axis) {
 
 Status NoNumbers(DType dtype) {
   return InvalidArgument("elements of type " + std::string(DTypeName(dtype)) +
-                         " are no numbers that can be counted up");
+                         " are not numbers that can be counted up");
 }
 
 // Enough for every sum of two integers of 64 bits, and for their product.

@@ -101,7 +101,7 @@ Result<ExternalDataReport> CheckWeights(const ModelPlan& plan, const OnnxModel& 
 void WarnOfOnnxOptions(const ModelPlan& plan, Logger& logger) {
   const auto warn = [&](std::string_view flag) {
     logger.Once(Severity::kWarning, std::string(flag) + " has no effect on '" + plan.path +
-                                        "', which is no ONNX model");
+                                        "', which is not an ONNX model");
   };
   if (plan.fp_to_fp16) warn("--fp-to-fp16");
   if (plan.shape_inference) warn("--shape-inference");

@@ -92,7 +92,7 @@ class OutputCompareResult(CompareResult):
     def __init__(self, max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff,
                  median_reldiff, quantile_absdiff, quantile_reldiff, thresholds=None, passed=None):
         super().__init__(thresholds)
-        self._passed = passed  # of the look at each element, which the measures do not tell
+        self._passed = passed  # the elementwise verdict, which does not follow from the metrics
         given = (max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff,
                  median_reldiff, quantile_absdiff, quantile_reldiff)
         for name, value in zip(self.metric_fields(), given):
