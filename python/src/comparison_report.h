@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "run/run_observer.h"
+#include "run/outcome/run_observer.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backend/script_client.h"
-#include "run/run_scripts.h"
+#include "run/feeds/run_scripts.h"
 #include "run/workers/worker_pool.h"
 
 namespace vernier::python {

@@ -39,7 +39,6 @@ def _name_of(value):
 
 def check_function(value, argument):
     if not callable(value):
-        from ._errors import InvalidArgument
         from ._polygraphy.arguments import kind_of
         raise InvalidArgument(f"{argument}: expected a function, got {kind_of(value)}")
 
@@ -99,9 +98,9 @@ class Callables:
     def add_feeds(self, value, calls=None):
         """Feeds, as Feeds takes them."""
         from ._feeds import Feeds
-        from ._sentences import tell_of
+        from ._sentences import name_places
         self.feeds = Feeds(value, calls)
-        tell_of(self.feeds.places)
+        name_places(self.feeds.places)
         self.functions["feeds"] = self._add(self.feeds, _name_of(value))
 
     def said(self):

@@ -18,7 +18,7 @@ from ._running import (FINDINGS, drawn_or_read, file_words, model_words, pair_wo
                        runner_words)
 from ._runners import environment, served_here
 from ._saving import UNSAVED, joined, unsaved
-from ._sentences import answers, in_python, tell_of
+from ._sentences import answers, in_python, name_places
 from ._words import chosen
 
 NOTHING_COMPARED = 4
@@ -175,7 +175,7 @@ def _inputs(inputs, options, stack):
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vernier-"))
     path = os.path.join(folder, "inputs.npz")
     feeds = Feeds(inputs, calls)
-    tell_of(feeds.places)
+    name_places(feeds.places)
     save_inputs(feeds, path)
     return {"load_inputs": path, **options}
 

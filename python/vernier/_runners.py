@@ -12,7 +12,7 @@ from ._keywords import of_runners
 from ._logging import sink
 from ._polygraphy.arguments import path_of
 from ._results import IterationResult
-from ._sentences import answers, tell_of
+from ._sentences import answers, name_places
 from ._words import words
 
 
@@ -112,7 +112,7 @@ class Runner:
         pairs = to_pairs(feed, "feed")
         places = Places()
         places.add("feed", [(name, tensor.dtype, tuple(tensor.shape)) for name, tensor in pairs])
-        tell_of(places)
+        name_places(places)
         return IterationResult._of(session.infer(pairs))
 
     def _session(self):

@@ -46,7 +46,7 @@ class _Call:
         return next((name for name in row.names if name in self.written), row.names[0])
 
 
-def tell_of(places):
+def name_places(places):
     """Has the messages of this thread's call name the arrays that Places of _feeds.py has."""
     call = getattr(_of_thread, "call", None)
     if call is not None:

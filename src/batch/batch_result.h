@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "record/record_digest.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 
 namespace vernier {
 

@@ -28,7 +28,7 @@ class RowScout {
       return std::move(plan_);
     }
     plan_.batch = *std::move(batch);
-    plan_.no_batch = DropMeeting();
+    plan_.no_batch = DropMixedRows();
     if (!plan_.no_batch.empty()) return std::move(plan_);
     plan_.rows = ChooseRows();
     const int64_t rows = CountRows(*plan_.rows, plan_.batch);
@@ -43,7 +43,7 @@ class RowScout {
 
  private:
   // Rows that are meant to see each other are left out; a reason where that leaves none.
-  std::string DropMeeting() {
+  std::string DropMixedRows() {
     BatchNames& batch = plan_.batch;
     std::vector<std::string> names = batch.outputs;
     names.insert(names.end(), batch.possible.begin(), batch.possible.end());
@@ -93,9 +93,9 @@ class RowScout {
     const Result<TensorMap> row = FirstRow(*plan_.rows, batch);
     if (!row.ok()) return row.status().message();
     if (const Status first = of_one_ ? Status() : RunFirst(*plan_.rows); !first.ok()) {
-      return KeepTold(1, first);
+      return KeepDeclared(1, first);
     }
-    AddUntold(*of_one_);
+    AddUndeclared(*of_one_);
     const OutputsOfRows one{*of_one_, 1};
     if (batch.possible.empty()) {
       batch = KeepRowOfOne(std::move(batch), *of_one_);
@@ -105,7 +105,7 @@ class RowScout {
     if (!of_all.ok()) {
       // A process that dies of rows has broken what is tried with them.
       if (probe_->Infer(*row).ok()) {
-        return KeepTold(rows, of_all.status());
+        return KeepDeclared(rows, of_all.status());
       }
       batch = KeepRowOfOne(KeepFollowers(std::move(batch), one, one), *of_one_);
       return "";
@@ -116,7 +116,7 @@ class RowScout {
 
   // A model that does not run with its rows breaks what is tried with them, as long as one of its
   // outputs is known to have them. A reason where none is.
-  std::string KeepTold(int64_t rows, const Status& why) {
+  std::string KeepDeclared(int64_t rows, const Status& why) {
     BatchNames& batch = plan_.batch;
     if (of_one_) batch = KeepRowOfOne(std::move(batch), *of_one_);
     if (batch.outputs.empty()) return DoesNotRun(rows, why);
@@ -130,7 +130,7 @@ class RowScout {
   }
 
   // Outputs that only a run shows: a script may make more of them than the model names.
-  void AddUntold(const TensorMap& outputs) {
+  void AddUndeclared(const TensorMap& outputs) {
     BatchNames& batch = plan_.batch;
     for (const NamedTensor& output : outputs) {
       const auto is_it = [&](const auto& other) { return NameOf(other) == output.name; };

@@ -24,7 +24,7 @@
 #include "cli/table/command_table.h"
 #include "cli/words/command_first.h"
 #include "core/version.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/child_run.h"
 #include "util/joined.h"
 

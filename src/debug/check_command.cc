@@ -11,7 +11,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/interruption.h"
 #include "util/number_text.h"
 #include "util/scratch_folder.h"

@@ -7,7 +7,7 @@
 #include "record/gate_text.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/interruption.h"
 
 namespace vernier {

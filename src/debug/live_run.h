@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "run/workers/embedder.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"

@@ -12,6 +12,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/lpips_measure.h"
 #include "run/feeds/feed_stream.h"
+#include "run/feeds/run_scripts.h"
 #include "run/feeds/token_sources.h"
 #include "run/live/live_runs.h"
 #include "run/live/made_with.h"
@@ -21,7 +22,6 @@
 #include "run/phases/run_context.h"
 #include "run/phases/shard_ending.h"
 #include "run/phases/sides.h"
-#include "run/run_scripts.h"
 #include "run/runner/model_stamps.h"
 #include "vernier/compare_options.h"
 

@@ -3,21 +3,13 @@
 
 #include <atomic>
 
-#include "run/exit_code.h"
-#include "run/run_observer.h"
-#include "run/saved/flip_feeds.h"
+#include "run/outcome/run_observer.h"
+#include "run/outcome/run_outcome.h"
 #include "run/workers/embedder.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
-#include "vernier/run_record.h"
 
 namespace vernier {
-
-struct RunOutcome {
-  RunRecord record;
-  RunFaults faults;
-  FlipInputs flips = {};  ///< with --on-flips: those to search with, the worst first
-};
 
 /// Runs the plan to its end, whatever happens on the way: a runner that fails leaves the others
 /// going, and what was finished is published. `interrupted` is set by a signal handler. `caller`

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/log.h"
 #include "vernier/accuracy_record.h"
 #include "vernier/run_plan.h"

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "check/consistency.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/log.h"
 #include "vernier/consistency_record.h"
 #include "vernier/run_plan.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check/extremes.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/log.h"
 #include "vernier/checks.h"
 #include "vernier/lint_record.h"

@@ -80,7 +80,7 @@ FoldedDecision& FoldFor(const std::string& pair, const DecisionRow& row, const R
 }
 
 // A flip stays one, but which are near ties follows from the limit.
-void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
+void ClassifyFlips(double near_tie, std::vector<DecisionSample>& samples) {
   for (DecisionSample& sample : samples) {
     sample.near_tie = near_tie;
     sample.by_noise = sample.over_bound = false;
@@ -122,7 +122,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
     for (const DecisionRow& decision : row.decisions) {
       if (!rules.selection.Takes(decision)) continue;
       std::vector<DecisionSample> samples = decision.samples;
-      if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
+      if (options.near_tie) ClassifyFlips(*options.near_tie, samples);
       FoldedDecision& one = FoldFor(row.pair, decision, rules, folded.decisions);
       if (decision.classes) one.classes = decision.classes;
       GiveLabels(row, decision.classes, one, samples);
@@ -286,7 +286,7 @@ void RefuseDoubts(const FoldedDecision& one, const DecisionRecord& record, Logge
 }
 
 // An output is called as it is, or as in the names of columns ("a%2Fb" for "a/b").
-void NameAsRowsDo(const FoldedRows& rows, DecisionOptions& options) {
+void DecodeOutputNames(const FoldedRows& rows, DecisionOptions& options) {
   for (PerOutput<double>* const limits : {&options.max_flip_rate, &options.max_drop}) {
     for (auto& [name, limit] : limits->entries) {
       const auto is_known = [&rows](const std::string& one) {
@@ -386,7 +386,7 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
     (usage ? faults.usage : faults.malformed) = true;
     return faults;
   }
-  NameAsRowsDo(*folded, options);
+  DecodeOutputNames(*folded, options);
   NoteDoubts(*folded, *labels, plan, log, faults);
   const std::vector<PairGate> gates =
       JudgeDecisions({path, *folded, *labels, plan}, options, log, faults);

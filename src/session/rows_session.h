@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/log.h"
 #include "vernier/decision_record.h"
 #include "vernier/row_record.h"

@@ -8,7 +8,7 @@
 
 #include "blame/search/blame_run.h"
 #include "run/executor.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "run/profile/profile_run.h"
 #include "run/workers/embedder.h"
 #include "vernier/run_plan.h"

@@ -1,4 +1,4 @@
-// A log that discards every line: frameworks are only probed, or only a document is printed.
+// A log that discards every line: for probing frameworks, and for commands that print a document.
 #pragma once
 
 #include <string_view>

@@ -9,7 +9,7 @@
 
 #include "backend/worker.h"
 #include "torchscript_writer.h"
-#include "util/log.h"
+#include "util/no_log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -19,13 +19,6 @@ namespace vernier {
 /// other errors of a check are failures of the backend.
 inline Status Refused(const Status& why) { return Unimplemented("refused: " + why.message()); }
 inline Status Failed(std::string why) { return BackendError(std::move(why)); }
-
-class NoLog final : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
 
 /// A model that is open, by number.
 struct OpenModel {

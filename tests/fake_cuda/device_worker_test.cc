@@ -8,16 +8,10 @@
 #include "backend/worker.h"
 #include "kernels/difference.h"
 #include "kernels/pair_measures.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
-
-class NoLog final : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
 
 class DeviceWorker : public testing::Test {
  protected:

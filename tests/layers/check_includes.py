@@ -7,7 +7,8 @@ A folder of src/ may include itself, the folders that the DEPS of its CMakeLists
 include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
 includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
 The table of folders in docs/architecture.md has to name the same DEPS. A sub-folder of a
-folder of src/ may include those that its README.md lists below it; tests may include any.
+folder of src/ may include those that its README.md lists below it, and no file of the folder
+itself; tests may include any.
 Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
 
@@ -126,6 +127,25 @@ def out_of_order(root):
                 yield f"src/{folder}/{room}: includes {other}/, which is not below it in README.md"
 
 
+def climbs_out(root):
+    """Files of sub-folders that include one of the folder itself, which is above all of them."""
+    for path in sorted((root / "src").glob("*/*/**/*")):
+        if path.suffix not in (".h", ".cc") or re.search(r"_test$|_for_test$", path.stem):
+            continue
+        folder = path.relative_to(root / "src").parts[0]
+        for _, name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if name.split("/")[0] == folder and name.count("/") == 1:
+                yield f"{path.relative_to(root)}: includes {name}, which is above all sub-folders"
+
+
+def listed_twice(root):
+    """Sub-folders with two rows in a README.md: all between them could include both ways."""
+    for readme in sorted((root / "src").glob("*/README.md")):
+        rooms = ROOM.findall(readme.read_text(encoding="utf-8"))
+        for room in sorted({room for room in rooms if rooms.count(room) > 1}):
+            yield f"{readme.relative_to(root)}: lists {room}/ twice"
+
+
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--quiet"]
     root = Path(arguments[0] if arguments else Path(__file__).parents[2])
@@ -136,7 +156,7 @@ def main():
     for line in undocumented(table, direct):
         violations += 1
         print(f"docs/architecture.md: the table of folders differs: {line}")
-    for line in out_of_order(root):
+    for line in [*out_of_order(root), *climbs_out(root), *listed_twice(root)]:
         violations += 1
         print(line)
     for path in sorted(root.glob("src/**/*")) + sorted(root.glob("backends/**/*")) + sorted(

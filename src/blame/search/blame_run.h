@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "blame/graph/blame_plan.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/log.h"
 #include "vernier/blame_record.h"
 

@@ -244,8 +244,8 @@ void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written,
 
 Status CheckAgainst(const NamedFile& written, std::span<const NamedFile> read) {
   for (const NamedFile& other : read) {
-    const bool told_elsewhere = ListHas(kSaved, written.dest) && ListHas(kLoaded, other.dest);
-    if (written.place == other.place && !told_elsewhere) {
+    const bool reported_elsewhere = ListHas(kSaved, written.dest) && ListHas(kLoaded, other.dest);
+    if (written.place == other.place && !reported_elsewhere) {
       return WouldOverwrite(written.flag, written.path, "command", other.flag);
     }
   }
@@ -253,9 +253,9 @@ Status CheckAgainst(const NamedFile& written, std::span<const NamedFile> read) {
 }
 
 Status CheckBetween(const NamedFile& a, const NamedFile& b) {
-  const bool told_elsewhere = ListHas(kSaved, a.dest) && ListHas(kSaved, b.dest);
+  const bool reported_elsewhere = ListHas(kSaved, a.dest) && ListHas(kSaved, b.dest);
   const bool one_cache = a.shared && a.dest == b.dest;
-  if (a.place != b.place || told_elsewhere || one_cache) return {};
+  if (a.place != b.place || reported_elsewhere || one_cache) return {};
   return WouldBeWrittenTwice(a.flag, b.flag, b.path);
 }
 

@@ -10,7 +10,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/words/flag_suggestion.h"
 #include "cli/words/repeated_words.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
 

@@ -6,7 +6,7 @@
 #include "cli/table/command_table.h"
 #include "cli/words/arg_parser.h"
 #include "report/text/console_log.h"
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 #include "session/run_session.h"
 #include "vernier/run_plan.h"
 

@@ -8,7 +8,7 @@
 #include "report/text/unjudged_log.h"
 #include "report/text/validation_text.h"
 #include "report/text/waiting_line.h"
-#include "run/run_observer.h"
+#include "run/outcome/run_observer.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 

@@ -371,13 +371,13 @@ std::string DescribeFailure(const OutputRecord& output) {
   if (output.max_absolute_error) {
     parts.push_back("largest absolute error " + FormatError(*output.max_absolute_error, output));
   }
-  bool bound_told = false;
+  bool bound_reported = false;
   for (const GateRecord& gate : output.figures.gates) {
     if (gate.verdict == "passed") continue;
-    bound_told |= output.bound && gate.why == output.bound->why;
+    bound_reported |= output.bound && gate.why == output.bound->why;
     if (const std::string text = DescribeGate(gate); !text.empty()) parts.push_back(text);
   }
-  if (output.bound && !output.bound->why.empty() && !bound_told) {
+  if (output.bound && !output.bound->why.empty() && !bound_reported) {
     parts.push_back("the error bound is for " + output.bound->why);
   }
   if (!output.figures.suggestion.empty()) parts.push_back(output.figures.suggestion);

@@ -1,4 +1,5 @@
 #include "run/comparison/comparison_run.h"
+#include "run/feeds/run_scripts.h"
 
 #include <algorithm>
 #include <iterator>

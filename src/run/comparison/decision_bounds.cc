@@ -89,12 +89,6 @@ Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Ten
 
 }  // namespace
 
-bool BoundsNearTies(const RunPlan& plan) {
-  const DecisionOptions& options = plan.decisions;
-  const bool wanted = options.max_clear_flips || (plan.blame && plan.blame->on_flips);
-  return wanted && !options.near_tie && plan.execution.batch_feeds <= 1;
-}
-
 // Without a bound of the comparison's own, one is asked for where it tells flips apart.
 Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSides& given,
                                                    const Subject& subject) const {

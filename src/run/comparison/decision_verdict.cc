@@ -7,7 +7,7 @@
 
 #include "record/gate_text.h"
 #include "run/comparison/pair_verdict.h"
-#include "run/run_scripts.h"
+#include "run/feeds/run_scripts.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include "compare/comparison.h"
 #include "compare/tally.h"
 #include "compare/validate.h"
-#include "run/run_observer.h"
+#include "run/outcome/run_observer.h"
 
 namespace vernier {
 

@@ -8,8 +8,8 @@
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/comparison_parts.h"
 #include "run/comparison/given_outputs.h"
-#include "run/exit_code.h"
 #include "run/feeds/streams.h"
+#include "run/outcome/exit_code.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 

@@ -2,7 +2,7 @@
 
 #include "inputs/dim_sizes.h"
 #include "run/feeds/calibration_feeds.h"
-#include "run/run_scripts.h"
+#include "run/feeds/run_scripts.h"
 #include "run/workers/engine_report.h"
 #include "run/workers/live_runner.h"
 #include "run/workers/worker_pool.h"

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "run/feeds/feed_stream.h"
-#include "run/run_scripts.h"
+#include "run/feeds/run_scripts.h"
 #include "run/workers/worker_pool.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"

@@ -11,7 +11,7 @@
 #include "run/live/live_runs.h"
 #include "run/live/noise_floor.h"
 #include "run/live/pair_error_bounds.h"
-#include "run/run_observer.h"
+#include "run/outcome/run_observer.h"
 #include "run/saved/output_savers.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"

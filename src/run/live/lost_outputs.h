@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backend/tensor_block.h"
-#include "run/executor.h"
 #include "run/live/live_runs.h"
+#include "run/outcome/run_outcome.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

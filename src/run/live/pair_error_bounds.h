@@ -47,11 +47,6 @@ std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool g
 /// The bound of a tensor of that dtype. Integers and truths are exact unless quantising made them.
 ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known);
 
-/// Whether bounds tell near ties apart though they judge no output: for a gate of clear flips, or
-/// the flips that blame searches, without a limit of their own. A shard takes them from the first
-/// feed of the whole, which inferences of several feeds do not have by itself.
-bool BoundsNearTies(const RunPlan& plan);
-
 class PairErrorBounds {
  public:
   explicit PairErrorBounds(const CompareOptions& options) : options_(options) {}

@@ -1,4 +1,5 @@
 #include "run/phases/deciding.h"
+#include "run/feeds/run_scripts.h"
 
 #include <algorithm>
 #include <functional>

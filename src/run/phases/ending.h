@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "run/executor.h"
 #include "run/live/live_runs.h"
+#include "run/outcome/run_outcome.h"
 #include "run/phases/live_results.h"
 #include "run/phases/run_context.h"
 #include "run/phases/sides.h"

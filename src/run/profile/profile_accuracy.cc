@@ -10,7 +10,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/lpips_measure.h"
 #include "run/comparison/no_reports.h"
-#include "run/executor.h"
+#include "run/outcome/run_outcome.h"
 #include "run/saved/self_comparisons.h"
 #include "util/number_text.h"
 

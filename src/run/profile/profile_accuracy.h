@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "run/exit_code.h"
 #include "run/live/live_runs.h"
 #include "run/live/lost_outputs.h"
 #include "run/live/pair_error_bounds.h"
+#include "run/outcome/exit_code.h"
 #include "vernier/profile_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "run/executor.h"
+#include "run/outcome/run_outcome.h"
 #include "util/log.h"
 #include "vernier/profile_options.h"
 #include "vernier/run_plan.h"

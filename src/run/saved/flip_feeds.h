@@ -10,16 +10,11 @@
 
 #include "compare/device_measure.h"
 #include "run/feeds/streams.h"
+#include "run/outcome/run_outcome.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
-
-/// Inputs in memory of their own, with the iterations that they are of.
-struct FlipInputs {
-  std::vector<int64_t> iterations;
-  std::vector<TensorMap> feeds;
-};
 
 /// Where the outputs of --save-flips go: "flips.npz" to "flips.outputs.npz".
 std::string FlipOutputsPath(const std::string& path);

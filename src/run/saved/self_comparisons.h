@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/executor.h"
+#include "run/outcome/run_outcome.h"
 #include "run/saved/loaded_side.h"
 #include "vernier/run_record.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/executor.h"
+#include "run/outcome/run_outcome.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

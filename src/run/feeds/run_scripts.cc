@@ -1,10 +1,9 @@
-#include "run/run_scripts.h"
+#include "run/feeds/run_scripts.h"
 
 #include <algorithm>
 
 #include "run/feeds/calibration_feeds.h"
 #include "run/feeds/token_sources.h"
-#include "run/live/pair_error_bounds.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -26,6 +25,12 @@ bool WantsDecisions(const RunPlan& plan) {
   return std::ranges::any_of(plan.decisions.decisions, [](const DecisionPlan& decision) {
     return decision.kind == DecisionKind::kScript;
   });
+}
+
+bool BoundsNearTies(const RunPlan& plan) {
+  const DecisionOptions& options = plan.decisions;
+  const bool wanted = options.max_clear_flips || (plan.blame && plan.blame->on_flips);
+  return wanted && !options.near_tie && plan.execution.batch_feeds <= 1;
 }
 
 bool RunScripts::Wanted(const RunPlan& plan) {

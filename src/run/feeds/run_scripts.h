@@ -16,6 +16,11 @@ namespace vernier {
 /// Is one of the plan's decisions a script's?
 bool WantsDecisions(const RunPlan& plan);
 
+/// Whether error bounds distinguish near ties although they judge no output: for a gate of clear
+/// flips, or the flips that blame searches, without a limit of their own. A shard takes them from
+/// the first feed of the undivided run, which inferences of several feeds do not have by itself.
+bool BoundsNearTies(const RunPlan& plan);
+
 /// Imports the scripts of decisions, in the plan's order; null where one is not a script's. As
 /// ScriptClient::Open.
 Result<std::vector<std::unique_ptr<ScriptClient>>> OpenDecisions(

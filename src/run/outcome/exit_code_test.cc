@@ -1,4 +1,4 @@
-#include "run/exit_code.h"
+#include "run/outcome/exit_code.h"
 
 #include <gtest/gtest.h>
 
