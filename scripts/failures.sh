@@ -98,7 +98,7 @@ proxy_in_the_way() {
 proxy_answer() {
   local status='[45][0-9]{2} +[A-Z][A-Za-z ]+[a-z]|response [0-9]+'
   grep -oE "$status|Connection refused|Name or service not known|malformed|SOCKS support" \
-    <<<"$said" | tail -n 1
+    <<<"$said" | tail -n 1 | tr -s ' '
 }
 
 # reason: what went wrong with the last command: that there is no network, or the last line that it

@@ -47,15 +47,19 @@ entries() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$1"; }
 
 # room_for LIST FOLDER: how many MB FOLDER needs, at most, for what it lacks of LIST, with files
 # that come and go. The list has the measured size of all.
-room_for() {
-  local all there=0
-  all=$(sed -n 's/^# Room: \([0-9]*\) MB.*/\1/p' "$1")
-  if [[ -d $2 ]]; then there=$(du --summarize --block-size=1M "$2" | cut -f 1); fi
-  echo $((all > there + 50 ? all - there : 50))
+room_for() { lacks "$(sed -n 's/^# Room: \([0-9]*\) MB.*/\1/p' "$1")" "$2"; }
+
+# lacks MEGABYTES FOLDER: what the folder has less than that, 50 at least.
+lacks() {
+  local there=0
+  if [[ -d $2 ]]; then there=$(du --summarize --block-size=1M "$2" 2>/dev/null | cut -f 1); fi
+  echo $((${1:-0} > there + 50 ? $1 - there : 50))
 }
 
 # What the demo's build takes at most. Measured: 100 MB, and as much for files that come and go.
-room_for_build() { if [[ -x build/release/bin/vernier ]]; then echo 50; else echo 250; fi; }
+room_for_build() {
+  if [[ -x build/release/bin/vernier ]]; then echo 50; else lacks 250 build/release; fi
+}
 
 room_for_runtimes() {
   local list=scripts/python-runtimes.txt

@@ -96,7 +96,7 @@ class Proxy(Case):
             "Server Error; mend or unset its settings, then type bash again\n")
         # apt and git name the address alone.
         for words, answer in (("E: Failed to fetch http://a/  500  Failed [IP: 127.0.0.1 8955]",
-                               "500  Failed"),
+                               "500 Failed"),
                               ("Could not connect to 127.0.0.1:8955 - connect (111: Connection "
                                "refused)", "Connection refused"),
                               ("Failed to connect to 127.0.0.1 port 8955 after 0 ms", "no answer")):
