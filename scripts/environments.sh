@@ -95,7 +95,7 @@ install_packages() {
     fail "another program is installing packages: when it has ended, type $typed again"
   fi
   if is_out_of_room "$deps"; then
-    say_no_room 300 "$deps" /usr /var/cache/apt
+    say_no_room 300 /usr /var/cache/apt
     exit 1
   fi
   fail "apt-get could not install the packages ($(reason)): is there a network? Then type:" \

@@ -44,14 +44,16 @@ is_out_of_room() {
     disk_is_full "$1"
 }
 
-# say_no_room MEGABYTES FOLDER...: that as many are needed, and how many are free in that one of
-# these folders that has the least room.
+# say_no_room MEGABYTES FOLDER [OTHER]: that as many are needed, and how many are free in the folder,
+# or in the other one if that is on another file system with less.
 say_no_room() {
-  local folder free least='' fullest=$2 system
-  for folder in "${@:2}"; do
-    free=$(free_megabytes "$folder")
-    if [[ -z $least || $free -lt $least ]]; then least=$free fullest=$folder; fi
-  done
+  local fullest=$2 least system
+  least=$(free_megabytes "$2")
+  if [[ -n ${3:-} && $(stat --format=%d "$2") != $(stat --format=%d "$3") &&
+    $(free_megabytes "$3") -lt $least ]]; then
+    fullest=$3
+    least=$(free_megabytes "$3")
+  fi
   system="the file system of $(stat --format=%m "$fullest")"
   if has_no_files_left "$fullest"; then
     echo "$system can hold no more files (no inodes are left): remove some," \
