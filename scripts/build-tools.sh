@@ -15,26 +15,30 @@ compiler_words() {
   echo "${words[*]}"
 }
 
-# why_not_compiling CC|CXX WORD...: nothing if these words compile a program of one line in that
-# language, else what they said last.
-why_not_compiling() {
-  local folder status=0 source=a.c options=()
-  if [[ $1 == CXX ]]; then source=a.cc options=(-std=c++20); fi
+# why_not_building CC|CXX COMMAND [LINK-OPTIONS]: nothing if this makes a program of one line in
+# that language, else what it said last. As CMake does, a shell takes the command apart.
+why_not_building() {
+  local folder status=0 source=a.c command=$2
+  if [[ $1 == CXX ]]; then source=a.cc command+=' -std=c++20'; fi
   folder=$(mktemp -d 2>/dev/null) || return 0  # of a full /tmp others tell
   echo 'int main() { return 0; }' >"$folder/$source"
-  "${@:2}" "${options[@]}" -c "$folder/$source" -o "$folder/a.o" >"$folder/log" 2>&1 </dev/null ||
-    status=$?
-  if [[ $status != 0 || ! -e $folder/a.o ]]; then
+  (cd "$folder" && sh -c "$command -c $source -o a.o && $2 ${3:-} a.o -o a.out") \
+    >"$folder/log" 2>&1 </dev/null || status=$?
+  if [[ $status != 0 || ! -e $folder/a.out ]]; then
     awk '/error|fatal|:/ { print; found = 1; exit } END { exit !found }' "$folder/log" ||
-      echo "it makes no object file, and its exit code is $status"
+      echo "it makes no program, and its exit code is $status"
   fi
   rm -rf "$folder"
 }
 
 # check_compilers [BUILD-FOLDER]: without CC and cc CMake looks for other compilers of C.
 check_compilers() {
-  check_compiler CXX g++ "${1:-.}" || return
-  if [[ -n ${CC:-} ]] || command -v cc >/dev/null; then check_compiler CC gcc "${1:-.}"; fi
+  local folder=${1:-.}
+  check_compiler CXX g++ "$folder" && check_flags CXX CXXFLAGS "$folder" &&
+    check_flags CXX LDFLAGS "$folder" || return
+  if [[ -n ${CC:-} ]] || command -v cc >/dev/null; then
+    check_compiler CC gcc "$folder" && check_flags CC CFLAGS "$folder"
+  fi
 }
 
 # check_compiler CC|CXX PACKAGE BUILD-FOLDER: a folder that was configured with another compiler
@@ -47,12 +51,28 @@ check_compiler() {
     return 1
   fi
   if [[ $1 == CXX ]]; then check_version "${words[0]}" || return; fi
-  reason=$(why_not_compiling "$1" "${words[@]}")
+  reason=$(why_not_building "$1" "${words[*]}")
   if [[ -n $reason ]]; then
-    echo "${words[*]} does not compile a program of one line ($reason): $remedy" >&2
+    echo "${words[*]} does not make a program of one line ($reason): $remedy" >&2
     return 1
   fi
   check_configured_compiler "$1" "${words[0]}" "$path" "$3"
+}
+
+# check_flags CC|CXX VARIABLE BUILD-FOLDER: a configured folder keeps what it was configured with.
+check_flags() {
+  local command flags=${!2:-} reason
+  if [[ -z $flags || -e $3/CMakeCache.txt ]]; then return; fi
+  command=$(compiler_words "$1")
+  if [[ $2 == LDFLAGS ]]; then
+    reason=$(why_not_building "$1" "$command" "$flags")
+  else
+    reason=$(why_not_building "$1" "$command $flags")
+  fi
+  if [[ -z $reason ]]; then return; fi
+  echo "with $2='$flags' $command does not make a program of one line ($reason): type" \
+    "env --unset=$2 $typed" >&2
+  return 1
 }
 
 # check_version COMPILER: C++20 as of g++ 12 or clang 14; others are taken as they are.
@@ -74,8 +94,8 @@ check_configured_compiler() {
     configured=
   if [[ -z ${!1:-} || -z $configured ]]; then return; fi
   if [[ $(realpath "$3") != $(realpath -m "$configured") ]]; then
-    echo "$4 was configured with $configured, and $1 says $2: type rm -r $4, then the same" \
-      "command again" >&2
+    echo "$4 was configured with $configured, and $1 says $2: type rm -r $4, then type $typed" \
+      "again" >&2
     return 1
   fi
 }
@@ -91,7 +111,7 @@ check_place() {
   local place
   place=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$1/CMakeCache.txt" 2>/dev/null) || return 0
   if [[ -n $place && $(realpath -m "$place") != $(realpath .) ]]; then
-    echo "$1 was configured in $place, and this is $PWD: type rm -r $1, then the same command" \
+    echo "$1 was configured in $place, and this is $PWD: type rm -r $1, then type $typed" \
       "again" >&2
     return 1
   fi
@@ -124,13 +144,13 @@ launchers=()
 # missing or not ours. One that does not work is left out. CMAKE_CXX_COMPILER_LAUNCHER names another
 # launcher, or none.
 find_ccache() {
-  local words reason launcher=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+  local command reason launcher=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
   if [[ $launcher == ccache ]] && ! command -v ccache >/dev/null; then launcher=; fi
   if [[ $launcher == ccache ]]; then
     find_ccache_folder
-    read -r -a words < <(compiler_words CXX)
-    reason=$(why_not_compiling CXX ccache "${words[@]}")
-    if [[ -n $reason && -z $(why_not_compiling CXX "${words[@]}") ]]; then
+    command=$(compiler_words CXX)
+    reason=$(why_not_building CXX "ccache $command")
+    if [[ -n $reason && -z $(why_not_building CXX "$command") ]]; then
       echo "ccache does not work ($reason): it is left out"
       launcher=
     fi

@@ -4,12 +4,11 @@
 #
 # Usage: scripts/check-trt.sh INCLUDE_DIR...
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if [[ $# == 0 ]]; then
-  echo "usage: scripts/check-trt.sh INCLUDE_DIR..." >&2
-  exit 2
-fi
+if [[ $# == 0 ]]; then usage_error "expected folders of headers"; fi
 cuda=${CUDA_INCLUDE_DIR:-backends/tensorrt/cuda_types}
 object=$(mktemp)
 trap 'rm -f "$object"' EXIT

@@ -3,13 +3,14 @@
 
 The lines of FOLDER/.installed ("numpy==1.26.4"), and "pip", of which a file is missing or is not
 what the package's RECORD says: the disk was full, somebody cleared a cache, or pip was killed.
-Files that Python has compiled (.pyc) and that have changed since the last run, or that cannot be
-loaded, are removed and printed: Python makes them anew.
+A RECORD must be what it was at the last run. Files that Python has compiled (.pyc) and that have
+changed since then, or that cannot be loaded, are removed and printed: Python makes them anew.
 """
 
 import argparse
 import csv
 import marshal
+import os
 import pathlib
 import platform
 import re
@@ -38,8 +39,9 @@ def is_whole(site, record, digests):
     try:
         with open(record, newline="", encoding="utf-8") as lines:
             files = [row[:2] for row in csv.reader(lines) if len(row) > 1 and row[1]]
-        return bool(files) and all(digests.of(f"{site}/{name}", digest.split("=")[0]) == digest
-                                   for name, digest in files)
+        before, now = digests.known(str(record)), digests.of(str(record))
+        return bool(files) and now == (before or now) and all(
+            digests.of(f"{site}/{name}", digest.split("=")[0]) == digest for name, digest in files)
     except (OSError, ValueError):
         return False
 
@@ -90,6 +92,21 @@ def remove_damaged_pyc(folder, digests):
             print(path)
 
 
+def print_foreign(folder):
+    """Files that are of no package, relative to the folder, but for what Python has compiled."""
+    listed = set()
+    for *_, site, info in packages(folder):
+        with open(info / "RECORD", newline="", encoding="utf-8") as lines:
+            listed.update(f"{site}/{row[0]}" for row in csv.reader(lines) if row)
+    for site in folder.glob("lib/python3*/site-packages"):
+        for place, folders, files in os.walk(site):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            links = [name for name in folders if os.path.islink(f"{place}/{name}")]
+            for path in sorted(f"{place}/{name}" for name in files + links):
+                if path not in listed:
+                    print(os.path.relpath(path, folder))
+
+
 def print_damaged(folder):
     found = {name: (site, info / "RECORD") for name, _, site, info in packages(folder)}
     digests = Digests(folder)
@@ -113,7 +130,12 @@ def main():
                         help="print those lines of LIST that are there, whole or not; exit code 1 "
                              "if others are there too, or the environment was made in another "
                              "place or by another Python")
+    parser.add_argument("--foreign", action="store_true",
+                        help="print the files that are of no package instead")
     options = parser.parse_args()
+    if options.foreign:
+        print_foreign(options.folder)
+        return 0
     if options.of:
         listed = entries(options.of)
         print_present(options.folder, listed)

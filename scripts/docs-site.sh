@@ -11,10 +11,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if (($# > 1)) || [[ ${1:-} == -* ]]; then
-  echo "usage: scripts/docs-site.sh [FOLDER]" >&2
-  exit 2
-fi
+at_most 1 "$@"
 folder=${1:-build/docs}
 # Debian's packages are those of its own interpreter.
 python=${VERNIER_DOCS_PYTHON:-/usr/bin/python3}

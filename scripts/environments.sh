@@ -5,52 +5,34 @@
 #   task            the script's name, for its lines (set before sourcing)
 #   VERNIER_CACHE   a folder in which downloads are kept between fresh clones (default: pip's own)
 
+# shellcheck source=scripts/machine.sh
+source scripts/machine.sh
+# shellcheck source=scripts/pieces.sh
+source scripts/pieces.sh
+
 # Its real place: a work tree may have a link to another one's.
 deps=$(realpath -m .deps)
 readonly deps
 # The system's interpreter first: it is the one that python3-venv belongs to.
 if [[ -x /usr/bin/python3 ]]; then python=/usr/bin/python3; else python=python3; fi
 
-# shellcheck source=scripts/machine.sh
-source scripts/machine.sh
-# shellcheck source=scripts/pieces.sh
-source scripts/pieces.sh
-
 step() { echo "${task:?}: $*"; }
 
-# What pip and apt-get end with when they are interrupted looks like any other failure, and must not
-# pass for a framework that cannot be had.
-interrupted() {
-  step "interrupted: type the same command again, and it goes on where it was" >&2
-  exit 130
-}
-trap interrupted INT
+# The list and the folder of what is being fetched (room_for).
+fetching=(/dev/null "$deps/none")
 
-# A full disk is the reason for whatever else went wrong there.
+# Too little room is the reason for whatever else went wrong there.
 fail() {
-  if disk_is_full "$deps"; then say_disk_is_full "$deps"; else echo "$task: error: $*" >&2; fi
+  if is_out_of_room "$deps"; then
+    say_no_room "$(room_for "${fetching[@]}")" "$deps"
+  else
+    echo "$task: error: $*" >&2
+  fi
   exit 1
 }
 
-# For the end of a sentence that says what failed.
-what_to_type() {
-  if is_unreachable "$1"; then
-    echo "; when there is a network, type the same command again"
-  else
-    echo "; see $1"
-  fi
-}
-
-# What went wrong: that there is no network, or the last line that a failed command wrote.
-reason() {
-  local last
-  if is_unreachable "$1"; then
-    echo "its server cannot be reached"
-    return
-  fi
-  last=$(grep -sv '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1) || true
-  echo "${last:-it says nothing}"
-}
+# fail_of_log WHAT LOG: of the last logged command.
+fail_of_log() { fail "$1: $(reason)$(what_to_type "$2")"; }
 
 as_root() {
   if [[ $(id -u) == 0 ]]; then
@@ -84,7 +66,7 @@ has_packages() {
   unknown=$(unknown_packages "$1")
   # On a machine without lists nothing is known.
   if [[ -n $unknown ]] && { [[ $(id -u) == 0 ]] || command -v sudo >/dev/null; }; then
-    as_root apt-get update >"$deps/logs/apt.log" 2>&1 || true
+    logged "$deps/logs/apt.log" as_root apt-get update || true
     unknown=$(unknown_packages "$1")
   fi
   if [[ -z $unknown ]]; then return; fi
@@ -106,27 +88,32 @@ install_packages() {
   fi
   step "$2: installing $missing"
   # Lists that cannot be renewed may still be good enough for the packages asked for.
-  as_root apt-get update >"$log" 2>&1 || true
+  logged "$log" as_root apt-get update || true
   # shellcheck disable=SC2086  # a list of names
-  if as_root apt-get install --yes --no-install-recommends $missing >>"$log" 2>&1 </dev/null; then
-    return
+  if logged "$log" as_root apt-get install --yes --no-install-recommends $missing; then return; fi
+  if grep -q 'another process using it' <<<"$said"; then
+    fail "another program is installing packages: when it has ended, type $typed again"
   fi
-  if grep -qs 'another process using it' "$log"; then
-    fail "another program is installing packages: when it has ended, type the same command again"
+  if is_out_of_room "$deps"; then
+    say_no_room 300 /usr /var/cache/apt
+    exit 1
   fi
-  fail "apt-get could not install the packages ($(reason "$log")): is there a network? Then type:" \
+  fail "apt-get could not install the packages ($(reason)): is there a network? Then type:" \
       "apt-get install $missing (all of its output is in $log)"
 }
 
+# cannot_be_written PATH: it is another user's, or something else is in the way there.
 cannot_be_written() {
-  fail "$1 cannot be written: make it writable, then type the same command again"
+  local remedy='make it writable'
+  if [[ -w $1 ]]; then remedy="type rm -r $(printf %q "$1")"; fi
+  fail "$1 cannot be written: $remedy, then type $typed again"
 }
 
 # venv NAME LIST: a virtual environment .deps/NAME, made anew when LIST, the interpreter or the
 # place of this folder has changed. Packages are recorded one by one in .installed.
 venv() {
   local folder=$deps/$1 stamp
-  stamp=$({ cat "$2"; "$python" --version; echo "$folder"; } | sha256sum | cut -d ' ' -f 1)
+  stamp=$({ entries "$2"; "$python" --version; echo "$folder"; } | sha256sum | cut -d ' ' -f 1)
   if [[ -e $folder ]] && ! has_marks "$folder" "$2" "$stamp"; then adopt "$1" "$2" "$stamp"; fi
   if [[ -e $folder ]]; then
     mend_frame "$1"
@@ -180,8 +167,8 @@ restore_former() {
 make_venv() {
   local log
   log=$deps/logs/$(basename "$1").log
-  { "$python" -m venv "${@:2}" "$1" >"$log" 2>&1; } 2>/dev/null ||
-    fail "python3 -m venv failed ($(reason "$log")); see $log"
+  logged "$log" "$python" -m venv "${@:2}" "$1" ||
+    fail "python3 -m venv failed ($(reason))$(what_to_type "$log")"
 }
 
 # frame_of FOLDER: what is not of packages there, one a line with its state, and programs that are
@@ -214,30 +201,31 @@ mend_frame() {
 
 # check_interpreter NAME: of a folder that no mending helps, what to type.
 check_interpreter() {
-  local folder=$deps/$1 log=$deps/logs/$1.log prefix
-  prefix=$("$folder/bin/python" -c 'import sys; print(sys.prefix)' 2>"$log") || true
-  if [[ $prefix == "$folder" ]]; then return; fi
-  fail "$folder/bin/python does not run as it should ($(reason "$log")): type rm -r $folder, then" \
-    "the same command again"
+  local folder=$deps/$1 log=$deps/logs/$1.log
+  logged "$log" "$folder/bin/python" -c 'import sys; print(sys.prefix)' || true
+  if [[ $said == "$folder" ]]; then return; fi
+  fail "$folder/bin/python does not run as it should ($(reason)): type rm -r $folder, then type" \
+    "$typed again"
 }
 
 # forget_damaged NAME: of packages in .deps/NAME that are not whole any more, it is no longer known
 # that they are installed.
 forget_damaged() {
   local folder=$deps/$1 log=$deps/logs/$1.log damaged
-  damaged=$("$python" -B scripts/damaged-packages.py "$folder" 2>"$log") ||
-    fail "$folder cannot be read ($(reason "$log")): type rm -r $folder, then the same command" \
-      "again"
+  logged "$log" "$python" -B scripts/damaged-packages.py "$folder" ||
+    fail "$folder cannot be read ($(reason)): type rm -r $folder, then type $typed again"
+  damaged=$said
   if grep -q '[.]pyc$' <<<"$damaged"; then
     step "$1: damaged and removed, Python makes it anew:" \
-      "$(grep '[.]pyc$' <<<"$damaged" | paste -s -d ' ')"
+      "$(grep '[.]pyc$' <<<"$damaged" | some_of)"
     damaged=$(grep -v '[.]pyc$' <<<"$damaged") || true
   fi
   if [[ -z $damaged ]]; then return; fi
   step "$1: files of ${damaged//$'\n'/, } are missing or changed: they are installed again"
   {
-    grep -vxFf <(echo "$damaged") "$folder/.installed" >"$folder/.installed.new" || true
-    mv "$folder/.installed.new" "$folder/.installed"
+    { grep -vxFf <(echo "$damaged") "$folder/.installed" || [[ $? == 1 ]]; } \
+      >"$folder/.installed.new" &&
+      mv "$folder/.installed.new" "$folder/.installed"
   } 2>/dev/null || cannot_be_written "$folder"
   # pip cannot mend itself.
   if grep -qx pip <<<"$damaged"; then
@@ -246,17 +234,37 @@ forget_damaged() {
   fi
 }
 
+# set_foreign_aside NAME: files that are of no package, which Python might import instead of one.
+set_foreign_aside() {
+  local folder=$deps/$1 aside=$deps/foreign/$1 file
+  logged "$deps/logs/$1.log" "$python" -B scripts/damaged-packages.py --foreign "$folder" ||
+    fail "$folder cannot be read ($(reason)): type rm -r $folder, then type $typed again"
+  if [[ -z $said ]]; then return; fi
+  step "$1: of no package, and set aside in $aside: $(some_of <<<"$said")"
+  while IFS= read -r file; do
+    {
+      mkdir -p "$(dirname "$aside/$file")" &&
+        mv --backup=numbered "$folder/$file" "$aside/$file"
+    } 2>/dev/null || cannot_be_written "$(dirname "$folder/$file")"
+  done <<<"$said"
+}
+
+# run_pip NAME COMMAND WORD...: the pip of .deps/NAME, for whole wheels.
+run_pip() {
+  local cache=()
+  if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
+  TMPDIR=$deps/tmp logged "$deps/logs/$1.log" "$deps/$1/bin/python" -m pip \
+    --disable-pip-version-check "$2" --no-deps --no-input --retries 3 --only-binary :all: \
+    --progress-bar off "${cache[@]}" "${@:3}"
+}
+
 # pip NAME REQUIREMENT...: installs into .deps/NAME and records the requirements. Without
 # dependencies: the lists are complete for their purpose. What an interrupted one left there is not
 # believed, although pip would.
 pip() {
-  local log=$deps/logs/$1.log folder=$deps/$1 cache=()
-  if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
-  shift
-  TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check install --no-deps \
-    --ignore-installed --no-input --retries 3 --only-binary :all: "${cache[@]}" "$@" \
-    >>"$log" 2>&1 || return 1
-  printf '%s\n' "$@" >>"$folder/.installed"
+  local folder=$deps/$1
+  run_pip "$1" install --ignore-installed "${@:2}" || return
+  printf '%s\n' "${@:2}" 2>/dev/null >>"$folder/.installed" || cannot_be_written "$folder"
   # Reads them once, so that the next set-up need not (digests.py).
   "$python" -B scripts/damaged-packages.py "$folder" >/dev/null
 }
@@ -265,59 +273,66 @@ not_yet_installed() { entries "$2" | grep -vxFf "$deps/$1/.installed" || true; }
 
 # environment NAME LIST WHAT: all of LIST in .deps/NAME, or the end.
 environment() {
-  local wanted
+  local wanted fetching=("$2" "$deps/$1")
   venv "$1" "$2"
   mapfile -t wanted < <(not_yet_installed "$1" "$2")
   if [[ ${#wanted[@]} == 0 ]]; then
     step "$3: all there"
   else
-    pip "$1" "${wanted[@]}" || {
-      fail "$3: $(reason "$deps/logs/$1.log")$(what_to_type "$deps/logs/$1.log")"
-    }
+    pip "$1" "${wanted[@]}" || fail_of_log "$3" "$deps/logs/$1.log"
     step "$3: fetched into .deps/$1"
   fi
+  set_foreign_aside "$1"
   rm -rf "$deps/$1.former"
 }
 
 # wheelhouse NAME LIST: the same packages as files in .deps/NAME/wheels, from which tests fill
-# environments of their own without a network.
+# environments of their own without a network. Those that are whole are not fetched again.
 wheelhouse() {
-  local folder=$deps/$1 log=$deps/logs/$1.log cache=()
-  if is_whole "$folder/wheels" has_wheels "$folder" "$2"; then
-    touch "$folder/wheels/.complete"
+  local folder=$deps/$1/wheels wanted fetching=("$2" "$deps/$1")
+  if is_whole "$folder" && [[ -z $(missing_wheels "$folder" "$2") ]]; then
+    touch "$folder/.complete"
     return
   fi
-  if [[ -e $folder/wheels ]]; then
-    step "$1: $(damaged_files "$folder/wheels"): all wheels are fetched again, and the old ones" \
-      "stay until then"
-    rm -f "$folder/wheels/.complete"  # tests must not use them
+  { rm -rf "$folder.new" && mkdir "$folder.new"; } 2>/dev/null || cannot_be_written "$folder.new"
+  if [[ -e $folder ]]; then
+    step "$1: $(damaged_files "$folder"): fetched again, and the old wheels stay until then"
+    rm -f "$folder/.complete"  # tests must not use them
+    (cd "$folder" && whole_files . | xargs -r -d '\n' ln --target-directory="$folder.new" --)
   fi
-  rm -rf "$folder/wheels.new" 2>/dev/null || cannot_be_written "$folder/wheels.new"
-  if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
-  TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
-    --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels.new" --requirement "$2" \
-    >>"$log" 2>&1 || fail "$1: $(reason "$log")$(what_to_type "$log")"
-  { seal "$folder/wheels.new" && rm -rf "$folder/wheels" && mv "$folder/wheels"{.new,} &&
-    touch "$folder/wheels/.complete"; } 2>/dev/null || cannot_be_written "$folder/wheels"
+  mapfile -t wanted < <(missing_wheels "$folder.new" "$2")
+  if [[ ${#wanted[@]} != 0 ]]; then
+    run_pip "$1" download --dest "$folder.new" "${wanted[@]}" ||
+      fail_of_log "$1" "$deps/logs/$1.log"
+  fi
+  { seal "$folder.new" && rm -rf "$folder" && mv "$folder"{.new,} &&
+    touch "$folder/.complete"; } 2>/dev/null || cannot_be_written "$folder"
 }
 
-# has_wheels FOLDER LIST: whether each package of LIST is there, with the checksums of its files.
-has_wheels() {
-  "$python" -c 'import sys, zipfile
-sys.exit(any(map(zipfile.ZipFile.testzip, map(zipfile.ZipFile, sys.argv[1:]))))' \
-    "$1"/wheels/*.whl 2>/dev/null &&
-    [[ $(find "$1/wheels" -name '*.whl' | wc -l) == $(entries "$2" | wc -l) ]]
+# missing_wheels FOLDER LIST: those lines of LIST of which FOLDER has no wheel.
+missing_wheels() {
+  local lines line there plain=(tr '[:upper:].-' '[:lower:]__')
+  there=$(find "$1" -name '*.whl' -printf '%f\n' | "${plain[@]}")
+  mapfile -t lines < <(entries "$2")
+  for line in "${lines[@]}"; do
+    if ! grep -q "^$("${plain[@]}" <<<"${line/==/-}-")" <<<"$there"; then echo "$line"; fi
+  done
 }
 
 # Others may be installing into .deps/ at the same time: waits for them.
 lock_deps() {
   check_writable || exit 1
-  mkdir -p "$deps/logs" 2>/dev/null || fail "the folder $deps/logs cannot be made"
-  { exec {lock}>"$deps/lock"; } 2>/dev/null || fail "$deps/lock cannot be written"
-  flock "$lock"
+  if [[ -e $deps && ! -d $deps ]]; then cannot_be_written "$deps"; fi
+  mkdir -p "$deps/logs" 2>/dev/null || cannot_be_written "$deps/logs"
+  if [[ -e $deps/lock && ! -f $deps/lock ]]; then cannot_be_written "$deps/lock"; fi
+  { exec {lock}>"$deps/lock"; } 2>/dev/null || cannot_be_written "$deps/lock"
+  if ! flock --nonblock "$lock" 2>/dev/null; then
+    step "another set-up is at work in $deps: waiting for it"
+    flock "$lock" || fail "$deps/lock cannot be locked: type $typed again"
+  fi
   # Of pip: /tmp may be small. What an interrupted one left goes, also of trained-networks.py.
-  rm -rf "$deps/tmp" "$deps"/trained/.partial-*
-  mkdir -p "$deps/tmp"
+  { rm -rf "$deps/tmp" "$deps"/trained/.partial-* && mkdir -p "$deps/tmp"; } 2>/dev/null ||
+    cannot_be_written "$deps/tmp"
   restore_former
   trap restore_former EXIT
 }

@@ -2,17 +2,41 @@
 # Sourced by the scripts that fetch and build: what of this machine is in the way, in one sentence
 # each with what to type. They run in the project's folder.
 
-# What was typed: often another script, which has started this one (usage.sh).
-typed=${VERNIER_TYPED:-$0}
+# shellcheck source=scripts/failures.sh
+source scripts/failures.sh
+
+# check_tools: whether what every script needs runs at all, with the packages that it is of.
+check_tools() {
+  local tool tools package try
+  while read -r package tools; do
+    for tool in $tools; do
+      try=--version
+      if [[ $tool == awk ]]; then try='BEGIN { print "runs" }'; fi
+      if [[ -n $("$tool" "$try" </dev/null 2>/dev/null || true) ]]; then continue; fi
+      echo "$(command -v "$tool" || echo "$tool") does not run: type apt-get install --reinstall" \
+        "$package, or take this one out of PATH, then type $typed again" >&2
+      return 1
+    done
+  done <<'END'
+coreutils realpath sha256sum sort stat
+diffutils cmp diff
+findutils find xargs
+grep grep
+mawk awk
+sed sed
+util-linux flock
+END
+}
 
 # check_writable: whether files can be made here.
 check_writable() {
   local folder copy=/tmp/vernier
-  if [[ -w ${HOME:-/} ]]; then copy=$HOME/vernier; fi
+  if [[ -n ${HOME:-} && -w ${HOME:-} ]]; then copy=$HOME/vernier; fi
   for folder in . .deps build; do
     if [[ -e $folder && ! -w $folder ]]; then
-      echo "$(realpath "$folder") cannot be written by $(id -un): type cp -r $PWD $copy &&" \
-        "cd $copy && scripts/$(basename "$typed")" >&2
+      copy=$(printf %q "$copy")
+      echo "$(realpath "$folder") cannot be written by $(id -un): type cp -r" \
+        "$(printf %q "$PWD") $copy && cd $copy && scripts/${typed##*scripts/}" >&2
       return 1
     fi
   done
@@ -21,40 +45,49 @@ check_writable() {
 # The lines of a list file, without comments.
 entries() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$1"; }
 
-# missing_megabytes: what is still to be fetched and to be built takes at most this. Measured:
-# .deps/runtimes 300 MB, the build of the demo 100 MB, and as much for files that come and go.
-missing_megabytes() {
-  local needed=50 requirement
-  for requirement in $(entries scripts/python-runtimes.txt); do
-    if ! grep -qsxF "$requirement" .deps/runtimes/.installed; then needed=$((needed + 300)); fi
-  done
-  if [[ ! -x build/release/bin/vernier ]]; then needed=$((needed + 200)); fi
-  echo "$needed"
+# room_for LIST FOLDER: how many MB FOLDER needs, at most, for what it lacks of LIST, with files
+# that come and go. The list has the measured size of all.
+room_for() { lacks "$(sed -n 's/^# Room: \([0-9]*\) MB.*/\1/p' "$1")" "$2"; }
+
+# lacks MEGABYTES FOLDER: what the folder has less than that, 50 at least.
+lacks() {
+  local there=0
+  if [[ -d $2 ]]; then there=$(du --summarize --block-size=1M "$2" 2>/dev/null | cut -f 1); fi
+  echo $((${1:-0} > there + 50 ? $1 - there : 50))
 }
 
-free_megabytes() { df --output=avail --block-size=1M "${1:-.}" | tail -n 1 | xargs; }
+# What the demo's build takes at most. Measured: 100 MB, and as much for files that come and go.
+room_for_build() {
+  if [[ -x build/release/bin/vernier ]]; then echo 50; else lacks 250 build/release; fi
+}
 
-# Room for what is still to be fetched and built.
-check_room() {
-  local free needed
-  free=$(free_megabytes)
-  needed=$(missing_megabytes)
-  if ((free < needed)); then
-    echo "$free MB are free in $PWD, and $needed are needed: make room, then type $typed again" >&2
-    return 1
+room_for_runtimes() {
+  local list=scripts/python-runtimes.txt
+  if cmp --quiet <(entries $list | sort) <(sort .deps/runtimes/.installed 2>/dev/null); then
+    echo 0
+  else
+    room_for $list .deps/runtimes
   fi
 }
 
-# disk_is_full FOLDER: whether not even a small file can be written there. A log on the full disk
-# does not say so: it has no room for the words.
-disk_is_full() {
-  local probe=$1/.room.$$ status=0
-  { head -c 262144 /dev/zero >"$probe"; } 2>/dev/null || status=1
-  rm -f "$probe"
-  [[ -w $1 && $status != 0 ]]
+# check_room: for what is still to be fetched and built. The folders may be links.
+check_room() {
+  local fetched=. built=.
+  if [[ -d .deps ]]; then fetched=.deps/; fi
+  if [[ -d build ]]; then built=build/; fi
+  if [[ $(stat --format=%d $fetched) == $(stat --format=%d $built) ]]; then
+    has_room $(($(room_for_build) + $(room_for_runtimes))) $built
+  else
+    has_room "$(room_for_build)" $built && has_room "$(room_for_runtimes)" $fetched
+  fi
 }
 
-say_disk_is_full() {
-  echo "the disk is full ($(free_megabytes "$1") MB are free in $(realpath "$1")): make room," \
-    "then type the same command again" >&2
+# has_room MEGABYTES FOLDER
+has_room() {
+  if (($(free_megabytes "$2") >= $1)); then return; fi
+  say_no_room "$@"
+  return 1
 }
+
+# Once, by the script that was typed.
+if ${outermost:-true}; then check_tools || exit 1; fi

@@ -11,7 +11,11 @@ neither building nor running needs a font. A table starts with "height H ascent 
 import sys
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
+from command_line import begin
+
+begin(__doc__, "PIL")
+
+from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
 # Printable ASCII, then what the pictures' own labels use, then the sign for any other character.
 CHARACTERS = [chr(code) for code in range(0x20, 0x7F)] + list("·×…≤≥\N{REPLACEMENT CHARACTER}")
@@ -26,6 +30,8 @@ def glyph_rows(font, character, width, height, baseline):
 
 
 def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__.strip())
     path, size, out = sys.argv[1:]
     font = ImageFont.truetype(path, int(size))
     ascent, descent = font.getmetrics()

@@ -12,7 +12,9 @@ at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly deps=$PWD/.deps
-readonly unpacked=$deps/onnxruntime-headers
+readonly unpacked=$deps/onnxruntime-headers log=$deps/logs/onnxruntime-header.log
+# shellcheck source=scripts/machine.sh
+source scripts/machine.sh
 # shellcheck source=scripts/own-apt.sh
 source scripts/own-apt.sh
 # shellcheck source=scripts/pieces.sh
@@ -50,30 +52,23 @@ releases_with_package() {
   esac
 }
 
-# Whether a header without a seal is all there: one that is empty declares nothing, and one that was
-# cut short leaves something open.
-header_compiles() {
-  printf '%s\n' '#include "onnxruntime_c_api.h"' 'auto* base = &OrtGetApiBase;' |
-    c++ -fsyntax-only -I "$unpacked/usr/include/onnxruntime" -x c++ - 2>/dev/null
-}
-
 # fetch_from MIRROR RELEASE COMPONENT
 fetch_from() {
-  local log=$deps/apt.log
-  if ! own_apt "$deps/apt" deb "$@" download libonnxruntime-dev 2>"$log"; then
-    cat "$log" >&2
-    if is_unreachable "$log"; then fail "its server $1 cannot be reached"; fi
+  if ! logged "$log" own_apt "$deps/apt" deb "$@" download libonnxruntime-dev ||
+    ! { rm -rf "$unpacked.new" &&
+      logged "$log" dpkg-deb -x "$deps"/apt/libonnxruntime-dev_*.deb "$unpacked.new"; }; then
+    if is_out_of_room "$deps"; then say_no_room 50 "$deps"; exit 1; fi
+    if proxy_in_the_way >/dev/null || is_unreachable; then fail "$1: $(reason)"; fi
     return 1
   fi
-  rm -rf "$unpacked.new"
-  dpkg-deb -x "$deps"/apt/libonnxruntime-dev_*.deb "$unpacked.new" && seal "$unpacked.new" &&
-    mv "$unpacked.new" "$unpacked" && rm -rf "$unpacked.damaged"
+  { seal "$unpacked.new" && mv "$unpacked.new" "$unpacked" && rm -rf "$unpacked.damaged"; } \
+    2>/dev/null || fail "$unpacked cannot be written"
 }
 
 fetch_header() {
   local codename component mirror release
   codename=$(own_release)
-  mkdir -p "$deps"
+  mkdir -p "$deps/logs"
   # Debian keeps the package in main, Ubuntu in universe.
   for component in universe main; do
     mirror=$(mirror_of "$codename" "$component")
@@ -85,9 +80,9 @@ fetch_header() {
   fail "no libonnxruntime-dev in the newer releases of '$codename' on this machine's mirrors"
 }
 
-trap 'rm -rf "$deps/apt" "$deps/apt.log"' EXIT
+trap 'rm -rf "$deps/apt"' EXIT
 # A build must not find what is damaged.
-if [[ -e $unpacked ]] && ! is_whole "$unpacked" header_compiles; then
+if [[ -e $unpacked ]] && ! is_whole "$unpacked"; then
   echo "onnxruntime-headers: $(damaged_files "$unpacked"): all are fetched again, and the old" \
     "ones stay in $unpacked.damaged until then" >&2
   rm -rf "$unpacked.damaged"

@@ -11,8 +11,12 @@ import pathlib
 import re
 import sys
 
-import onnx
-from onnx import TensorProto, helper
+from command_line import begin
+
+begin(__doc__, "onnx")
+
+import onnx  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
 
 TABLE = pathlib.Path(__file__).parents[1] / "src" / "lint" / "operators.txt"
 OWN_DOMAIN = "com.microsoft"
@@ -101,8 +105,10 @@ def table():
 
 
 def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__.strip())
     made = table()
-    if sys.argv[1:] != ["--check"]:
+    if not sys.argv[1:]:
         TABLE.write_text(made)
         return 0
     if made == TABLE.read_text():

@@ -1,32 +1,51 @@
 # shellcheck shell=bash
-# Sourced by scripts that fetch something into a folder of .deps/: whether all of it is still there,
-# and whether it can be had.
+# Sourced by scripts that fetch something into a folder of .deps/: whether it is still what it was.
 
-# seal FOLDER: writes down the SHA-256 of its files, once all of them are there.
+# seal FOLDER: writes down the SHA-256 of its files, once all of them are there, and of these lines.
 seal() {
-  (cd "$1" && find . -type f ! -name '.sums*' ! -name .complete -print0 | sort -z |
-    xargs -0 sha256sum >.sums.new && mv .sums.new .sums)
+  (cd "$1" && sums=$(piece_files | xargs -r -0 sha256sum) &&
+    printf '# %s\n%s\n' "$(digest <<<"$sums")" "$sums" >.sums.new && mv .sums.new .sums)
 }
 
-# is_whole FOLDER [CHECK...]: whether its files are what they were when it was sealed. What an
-# earlier version has fetched has no seal: it gets one where the command CHECK succeeds.
+digest() { sha256sum | cut -d ' ' -f 1; }
+
+# In the folder of a piece, which is the present one:
+piece_files() { find . -type f ! -name '.sums*' ! -name .complete -print0 | LC_ALL=C sort -z; }
+has_seal() { [[ $(head -n 1 .sums) == "# $(tail -n +2 .sums | digest)" ]]; }
+sealed_files() { sed -e 1d -e 's/^[0-9a-f]*  //' .sums | LC_ALL=C sort; }
+changed_files() {
+  LC_ALL=C sha256sum --check --quiet .sums | sed -n 's|^\./\(.*\): FAILED.*|\1|p'
+}
+foreign_files() {
+  piece_files | tr '\0' '\n' | LC_ALL=C comm -13 <(sealed_files) - | sed 's|^\./||'
+}
+
+# is_whole FOLDER: whether its files are what they were when it was sealed, and no others. What has
+# no seal is not trusted.
 is_whole() {
-  if [[ -d $1 && ! -e $1/.sums ]]; then
-    (($# > 1)) && "${@:2}" && { seal "$1" || true; } 2>/dev/null
-    return
-  fi
-  (cd "$1" && sha256sum --check --strict --status .sums) 2>/dev/null
+  (cd "$1" && has_seal && sha256sum --check --strict --status .sums &&
+    [[ -z $(foreign_files) ]]) 2>/dev/null
 }
 
-# damaged_files FOLDER: a clause with those files of a sealed folder that are not whole.
+# whole_files FOLDER: those that are, one a line; none without a seal.
+whole_files() {
+  (cd "$1" && has_seal && sealed_files | sed 's|^\./||' |
+    grep -vxFf <(changed_files)) 2>/dev/null || true
+}
+
+# some_of: the first of many lines, in one.
+some_of() {
+  awk 'NR <= 3 { line = line (NR > 1 ? ", " : "") $0 }
+       END { print line (NR > 3 ? " and " NR - 3 " more" : "") }'
+}
+
+# damaged_files FOLDER: a clause with those that are not.
 damaged_files() {
-  local files
-  files=$(cd "$1" && LC_ALL=C sha256sum --check --quiet .sums 2>/dev/null |
-    sed -n 's|^\./\(.*\): FAILED.*|\1|p' | paste -s -d ' ') || true
-  echo "${files:-.sums} missing or changed"
-}
-
-# Whether a command that failed could not reach what it downloads from.
-is_unreachable() {
-  tail -n 20 "$1" | grep -qE 'connection broken|Temporary failure|Could not (resolve|connect)'
+  (
+    cd "$1" || exit
+    if ! has_seal; then echo ".sums missing or changed"; exit; fi
+    changed=$(changed_files | some_of)
+    foreign=$(foreign_files | some_of)
+    echo "${changed:+$changed missing or changed${foreign:+, }}${foreign:+$foreign foreign}"
+  ) 2>/dev/null || true
 }

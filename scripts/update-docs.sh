@@ -8,16 +8,15 @@
 #   --check    change nothing; exit 1, with the difference, when a page is out of date
 #   VERNIER    the program (default: build/release/bin/vernier)
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 
 check=false
 if [[ ${1:-} == --check ]]; then
   check=true
   shift
 fi
-if (($# > 1)) || [[ ${1:-} == -* ]]; then
-  echo "usage: scripts/update-docs.sh [--check] [VERNIER]" >&2
-  exit 2
-fi
+at_most 1 "$@"
 vernier=${1:-}
 if [[ -n $vernier ]]; then vernier=$(realpath -- "$vernier"); fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

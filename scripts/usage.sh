@@ -2,8 +2,13 @@
 # Sourced first by scripts that a user types: with --help or -h as the first word they print what
 # stands at their head, and end.
 
-# What to type again, for those that this one starts.
-export VERNIER_TYPED=${VERNIER_TYPED:-$0}
+# What to type again, also for those that this one starts.
+# shellcheck disable=SC2034
+if [[ -n ${VERNIER_TYPED:-} ]]; then outermost=false; else outermost=true; fi
+if $outermost; then
+  VERNIER_TYPED=$(printf ' %q' "$0" "$@")
+  export VERNIER_TYPED=${VERNIER_TYPED# }
+fi
 
 usage_error() {
   echo "$(basename "$0"): $*; $0 --help says what there is" >&2

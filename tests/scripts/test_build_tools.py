@@ -35,23 +35,38 @@ class Compiler(Case):
 
     def test_one_that_does_not_compile(self):
         printed = self.one_line(self.CHECK, CXX="false")
-        self.assertIn("false does not compile a program of one line (it makes no object file, and "
-                      "its exit code is 1): type apt-get install g++, then env --unset=CXX ",
+        self.assertIn("false does not make a program of one line (it makes no program, and its "
+                      "exit code is 1): type apt-get install g++, then env --unset=CXX ",
                       printed)
         self.assertIn("its exit code is 0", self.one_line(self.CHECK, CXX="true"))
         self.program("broken", "echo; echo 'broken: error: no cc1plus' >&2; echo more; exit 4\n")
-        self.assertIn("broken -m64 does not compile a program of one line (broken: error: no "
+        self.assertIn("broken -m64 does not make a program of one line (broken: error: no "
                       "cc1plus)", self.one_line(self.CHECK, CXX="ccache broken -m64"))
 
     def test_one_of_c(self):
         for name, reason in (("nonesuch", "there is no compiler 'nonesuch', which CC names"),
-                             ("true", "true does not compile a program of one line (it makes no "
-                                      "object file, and its exit code is 0)")):
+                             ("true", "true does not make a program of one line (it makes no "
+                                      "program, and its exit code is 0)")):
             self.assertTrue(self.one_line(self.CHECK, CC=name).startswith(
                 reason + ": type apt-get install gcc, then env --unset=CC "))
         self.program("cc", "echo 'cc: error: no cc1' >&2; exit 1\n")
-        self.assertIn("cc does not compile a program of one line (cc: error: no cc1)",
+        self.assertIn("cc does not make a program of one line (cc: error: no cc1)",
                       self.one_line(self.CHECK))
+
+    def test_flags_of_nonsense(self):
+        for name, compiler, flags in (("CXXFLAGS", "c++", "-nonsense"),
+                                      ("CFLAGS", "cc", "-nonsense"),
+                                      ("LDFLAGS", "c++", "-lnosuchlib"), ("CXXFLAGS", "c++", "'")):
+            said = self.one_line(self.CHECK, **{name: flags})
+            self.assertTrue(said.startswith(f"with {name}='{flags}' {compiler} does not make a "
+                                            "program of one line ("), said)
+            self.assertTrue(said.endswith(f": type env --unset={name} bash\n"), said)
+        for name, flags in (("CXXFLAGS", "-DA='b c' -g"), ("LDFLAGS", "-Wl,-O1"), ("CFLAGS", "-g")):
+            self.assertEqual(self.bash(self.CHECK, **{name: flags}), "")
+        # CMake has put those of the first configuration down.
+        (self.project / "build").mkdir()
+        (self.project / "build" / "CMakeCache.txt").touch()
+        self.assertEqual(self.bash(self.CHECK, CXXFLAGS="-nonsense"), "")
 
     FIND_CCACHE = ("source scripts/build-tools.sh; find_ccache; "
                    'printf "%s\\n" "${launchers[@]}" "${CMAKE_CXX_COMPILER_LAUNCHER:-none}"')
@@ -153,7 +168,7 @@ class Moved(Case):
             if place == "/elsewhere":
                 said = self.one_line("source scripts/build-tools.sh; check_place build")
                 self.assertIn("build was configured in /elsewhere, and this is ", said)
-                self.assertIn("type rm -r build, then the same command again", said)
+                self.assertIn("type rm -r build, then type bash again", said)
             else:
                 self.bash("source scripts/build-tools.sh; check_place build; check_place nowhere")
 

@@ -2,9 +2,11 @@
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -43,53 +45,6 @@ class Case(unittest.TestCase):
         return printed
 
 
-class Disk(Case):
-    # No file can get any contents, as on a full disk.
-    FULL = "trap '' XFSZ; ulimit -f 0; "
-
-    def test_a_command_fails_on_a_full_disk(self):
-        printed = self.one_line("source scripts/stages.sh; " + self.FULL +
-                                "quietly build/a.log bash -c 'echo it breaks; exit 1'")
-        self.assertIn("the disk is full (", printed)
-        self.assertIn("type the same command again", printed)
-        printed = self.bash("source scripts/stages.sh; "
-                            "quietly build/a.log bash -c 'echo it breaks; exit 1'", code=1)
-        self.assertIn("it breaks", printed)
-        self.assertNotIn("full", printed)
-
-    def test_the_build_fails_on_a_full_disk(self):
-        self.program("cmake", "echo '[ 10%] one'; echo '[ 50%] two'; exit 1\n")
-        (self.project / "build").mkdir()
-        printed = self.bash("source scripts/stages.sh; " + self.FULL + "build_release", code=1)
-        self.assertEqual(printed.splitlines()[0], "   0 % built")
-        self.assertIn("the disk is full (", printed.splitlines()[-1])
-        self.assertNotIn("all of its output", printed)
-
-    def test_the_set_up_fails_on_a_full_disk(self):
-        printed = self.one_line(
-            "task=setup; source scripts/environments.sh; mkdir -p .deps/logs; " + self.FULL +
-            "venv runtimes scripts/python-runtimes.txt")
-        self.assertIn("the disk is full (", printed)
-
-    def test_room_is_asked_for_what_is_missing_only(self):
-        words = "source scripts/machine.sh; missing_megabytes"
-        everything = int(self.bash(words))
-        installed = self.project / ".deps" / "runtimes" / ".installed"
-        installed.parent.mkdir(parents=True)
-        shutil.copy(SCRIPTS / "python-runtimes.txt", installed)
-        fetched = int(self.bash(words))
-        program = self.project / "build" / "release" / "bin" / "vernier"
-        program.parent.mkdir(parents=True)
-        shutil.copy("/bin/true", program)
-        built = int(self.bash(words))
-        self.assertGreater(everything, fetched)
-        self.assertGreater(fetched, built)
-        self.assertLessEqual(built, 50)
-        self.program("df", "echo Avail; echo 40\n")
-        self.assertIn(f"40 MB are free in {self.project}, and {built} are needed",
-                      self.one_line("source scripts/machine.sh; check_room"))
-
-
 class Folders(Case):
     def test_a_checkout_that_cannot_be_written(self):
         self.root.chmod(0o755)
@@ -105,18 +60,29 @@ class Folders(Case):
                                 "source scripts/machine.sh; check_writable'",
                                 VERNIER_TYPED="./scripts/test.sh")
         self.assertTrue(printed.endswith(" && scripts/test.sh\n"), printed)
+        printed = self.one_line(nobody + "env --unset=HOME bash -c 'source scripts/machine.sh; "
+                                "check_writable'")
+        self.assertIn(f"type cp -r {self.project} /tmp/vernier && cd /tmp/vernier && ", printed)
         self.project.chmod(0o755)
         self.assertEqual(self.bash("source scripts/machine.sh; check_writable"), "")
 
 
-class Interrupted(Case):
-    def test_the_set_up_does_not_go_on(self):
-        """pip ends as it does when something cannot be had."""
-        self.program("interrupted-pip", "kill -INT $PPID; exit 1\n")
-        printed = self.bash("task=setup; source scripts/environments.sh; "
-                            "interrupted-pip || step 'this backend is off'", code=130)
-        self.assertEqual(printed, "setup: interrupted: type the same command again, and it goes on "
-                                  "where it was\n")
+class Tools(Case):
+    def test_one_that_does_not_run(self):
+        for name, package in (("flock", "util-linux"), ("sha256sum", "coreutils"),
+                              ("find", "findutils"), ("awk", "mawk")):
+            for text in ("exit 1\n", "exit 0\n", "kill -SEGV $$\n"):
+                with self.subTest(name=name, text=text):
+                    self.program(name, text)
+                    self.assertEqual(
+                        self.one_line("source scripts/machine.sh"),
+                        f"{self.bin}/{name} does not run: type apt-get install --reinstall "
+                        f"{package}, or take this one out of PATH, then type bash again\n")
+            (self.bin / name).unlink()
+
+    def test_df_is_not_needed(self):
+        self.program("df", "exit 1\n")
+        self.assertGreater(int(self.bash("source scripts/machine.sh; free_megabytes .")), 0)
 
 
 class BareMachine(Case):
@@ -146,7 +112,8 @@ class SourceFiles(Case):
             (self.project / name).write_text("", encoding="utf-8")
         shutil.rmtree(self.project / "scripts")
         (self.project / "scripts").mkdir()
-        shutil.copy(SCRIPTS / "source-files.sh", self.project / "scripts")
+        for name in ("source-files.sh", "usage.sh"):
+            shutil.copy(SCRIPTS / name, self.project / "scripts")
         # Within somebody else's repository, too.
         for prepare in (":", f"git init -q {self.root}"):
             self.bash(prepare)
@@ -227,40 +194,37 @@ class Style(Case):
         self.assertIn("clang-tidy was NOT run: no 'other' to compare with", printed)
 
 
-class StaticLibraries(Case):
-    def test_an_archive_from_elsewhere_is_refused(self):
-        (self.root / "lib").mkdir()
-        for name in ("lib/libz.a", "libz.a", "lib/libz.so"):
-            (self.root / name).write_text("", encoding="utf-8")
-        for name, code in (("lib/libz.a", 0), ("lib/libz.so", 1), ("lib/no.a", 1)):
-            script = self.root / "try.cmake"
-            script.write_text(f"include({ROOT}/cmake/StaticLibraries.cmake)\n"
-                              f"vernier_require_static({self.root} {self.root}/{name} m)\n"
-                              f"vernier_require_static({self.root}/lib {self.root}/lib/libz.a)\n",
-                              encoding="utf-8")
-            self.bash(f"cmake -P {script}", code=code)
-        script.write_text(f"include({ROOT}/cmake/StaticLibraries.cmake)\n"
-                          f"vernier_require_static({self.root}/lib {self.root}/libz.a)\n",
-                          encoding="utf-8")
-        self.assertRegex(self.bash(f"cmake -P {script}", code=1), r"is no\s+archive below")
-
-
 class Words(Case):
     TAKE_NONE = ("demo.sh", "test.sh", "wheel.sh", "static-libraries.sh", "onnxruntime-header.sh",
-                 "tensorrt-headers.sh")
+                 "tensorrt-headers.sh", "try-packages.sh")
 
     def test_help_is_the_head_of_the_script(self):
-        for name in (*self.TAKE_NONE, "deps.sh", "setup.sh", "lint.sh", "pip-install.sh", "deep.sh",
-                     "bare-machine.sh", "packages.sh"):
+        # A Python that has no packages.
+        self.program("python3", f'exec {sys.executable} -S "$@"\n')
+        typed = [path for path in SCRIPTS.iterdir()
+                 if path.is_file() and path.read_bytes().startswith(b"#!")]
+        self.assertGreater(len(typed), 25)
+        for path in typed:
+            self.assertTrue(os.access(path, os.X_OK), path)
             for word in ("--help", "-h"):
-                with self.subTest(name=name, word=word):
-                    head = self.bash(f"scripts/{name} {word}").splitlines()
-                    script = (SCRIPTS / name).read_text(encoding="utf-8").splitlines()
+                with self.subTest(name=path.name, word=word):
+                    said = self.bash(f"scripts/{path.name} {word}")
+                    text = path.read_text(encoding="utf-8")
+                    if path.suffix == ".py":
+                        self.assertIn(re.search('"""(.*)', text)[1], " ".join(said.split()))
+                        continue
+                    head, script = said.splitlines(), text.splitlines()
                     self.assertEqual(head, [line[2:] for line in script[1:len(head) + 1]])
                     self.assertNotEqual(script[len(head) + 1][:1], "#")
+        self.assertEqual([path.name for path in self.project.iterdir()], ["scripts"])
 
-    def test_help_of_a_program_that_set_up_starts(self):
-        self.assertIn("usage: damaged-packages.py", self.bash("scripts/damaged-packages.py --help"))
+    def test_a_python_that_lacks_a_module(self):
+        self.program("python3", f'exec {sys.executable} -S "$@"\n')
+        for name, module in (("operator-table", "onnx"), ("make-glyphs", "PIL"),
+                             ("report-pictures", "onnx")):
+            said = self.one_line(f"scripts/{name}.py --check")
+            self.assertIn(f" has no {module}: type .deps/peer/bin/python scripts/{name}.py --check",
+                          said)
 
     def test_what_is_no_word_of_a_script_starts_nothing(self):
         for name in (*self.TAKE_NONE, "pip-install.sh", "deep.sh", "bare-machine.sh"):

@@ -65,15 +65,26 @@ class FetchTest(unittest.TestCase):
         place = self.folder / "trained" / "no-such-network-1.0.0"
         place.mkdir(parents=True)
         digest = base64.urlsafe_b64encode(hashlib.sha256(b"model").digest()).decode().strip("=")
-        sealed = f"{self.STAMP}\nsha256={digest} m.onnx"
+        lines = f"{self.STAMP}\nsha256={digest} m.onnx"
+        cut = self.STAMP
+        sealed, of_none, cut_short = (f"{hashlib.sha256(text.encode()).hexdigest()} {shown}"
+                                      for text, shown in ((lines, lines), (cut, cut), (lines, cut)))
         for complete, content, code in (
                 (sealed, "model", 0), (sealed, "mod", 1), (sealed, "mode1", 1),
-                (sealed, "model", 0), (self.STAMP, "model", 1),
-                (self.STAMP + "\n5 m.onnx", "model", 1), ("", "model", 1)):
+                (sealed, "model", 0), (lines, "model", 1), (of_none, "model", 1),
+                (cut_short, "model", 1), (sealed + "\n", "model", 1), ("", "model", 1)):
             (place / ".complete").write_text(complete, encoding="utf-8")
             (place / "m.onnx").write_text(content, encoding="utf-8")
             done = self.fetch(self.STAMP)
             self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        (place / ".complete").write_text(sealed, encoding="utf-8")
+        (place / "planted.onnx").touch()
+        self.assertEqual(self.fetch(self.STAMP).returncode, 1)
+
+    def test_a_proxy_that_does_not_work_is_told(self):
+        done = self.fetch(self.STAMP, PIP_INDEX_URL="https://host.invalid/",
+                          https_proxy="http://127.0.0.1:9")
+        self.assertRegex(done.stderr, "the proxy does not let it through .*Connection refused")
 
     def test_what_is_there_is_left_alone(self):
         done = subprocess.run([sys.executable, "-B", networks.ROOT / "scripts/trained-networks.py"],

@@ -1,0 +1,15 @@
+"""Imported first by programs of this folder that need more than Python's own modules."""
+
+import importlib.util
+import sys
+
+
+def begin(about, *modules):
+    """With --help prints what stands at the program's head; ends where a module is missing."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(about.strip())
+        sys.exit(0)
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(f"{sys.argv[0]}: {sys.executable} has no {' and '.join(missing)}: type "
+                 f".deps/peer/bin/python {' '.join(sys.argv)}")
