@@ -104,7 +104,7 @@ Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept
   std::vector<OutputRow> rows;
   rows.reserve(kept.outputs.size());
   for (ShardOutput& output : kept.outputs) rows.push_back(std::move(output.row));
-  pair.recorder.Fold(comparison, rows, [&](size_t output) {
+  pair.recorder.Fold(comparison, rows, iteration, [&](size_t output) {
     OutputFigures figures = kept.outputs[output].figures.value_or(OutputFigures());
     figures.iteration = iteration;  // images that were skipped before it are no iterations
     return figures;
