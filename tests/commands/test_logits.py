@@ -223,7 +223,7 @@ class NotFinite(Logits):
         b[..., 7] += np.float32(1e-3)
         self.compare({"y": a}, {"y": b}, code=0)
         far = b.copy()
-        far[0, 3, 9] += 4
+        far[0, 3, 9] += 9
         self.compare({"y": a}, {"y": far}, code=1)
         self.says("; the largest divergence, ", ", is at (0, 3)", "worst at (0, 3, 9): ")
         self.assertNotIn("against -inf", self.ended.out)

@@ -133,7 +133,7 @@ class StepStates(StepsCase):
                 "--strict")
             said = ended.out + ended.err
             self.assertEqual(ended.code, 0 if shown else 1, said)
-            self.assertEqual("shows nothing" not in said, shown, said)
+            self.assertEqual("shows nothing" not in said, shown, said)  # nor is that a note
 
     def test_one_constant_step_of_many_is_noted(self):
         """y is x + h of each element: at step 4 x takes the state away."""

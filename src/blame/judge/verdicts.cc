@@ -319,7 +319,7 @@ std::string DescribeDoubt(const BlameRecord& record,
            weight->second;
   }
   if (own(*worst) <= 1 || worst->total_error > 1 || is_short) return "";
-  return "the own error of " + layer + " is " + Times(own(*worst)) +
+  return "the own error of layer " + layer + " is " + Times(own(*worst)) +
          ", and its total error is within its bound (" + FormatG(worst->total_error, 3) +
          "): up to " + FormatG(kClearly, 1) + " times, that alone blames no layer";
 }

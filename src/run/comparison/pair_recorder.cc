@@ -260,29 +260,40 @@ void PairRecorder::AddLogits(const OutputComparison& output, size_t index) {
   AddMasked(*output.masked, judged, *kept);
 }
 
-int64_t PairRecorder::WholePositions(std::string_view output) const {
+size_t PairRecorder::PlaceOf(std::string_view output) const {
   const auto found = std::ranges::find(record_.outputs, output, &OutputRecord::name);
-  return found == record_.outputs.end()
-             ? 0
-             : whole_positions_[static_cast<size_t>(found - record_.outputs.begin())];
+  return static_cast<size_t>(found - record_.outputs.begin());
+}
+
+int64_t PairRecorder::WholePositions(std::string_view output) const {
+  const size_t place = PlaceOf(output);
+  return place < whole_positions_.size() ? whole_positions_[place] : 0;
 }
 
 const LogitsTotalGate* PairRecorder::LogitsGateOf(std::string_view output) const {
-  const auto found = std::ranges::find(record_.outputs, output, &OutputRecord::name);
-  return found == record_.outputs.end()
-             ? nullptr
-             : &gates_[static_cast<size_t>(found - record_.outputs.begin())];
+  const size_t place = PlaceOf(output);
+  return place < gates_.size() ? &gates_[place] : nullptr;
 }
 
 bool PairRecorder::IsShown(const OutputTally& tally) const {
-  const auto found = std::ranges::find(record_.outputs, tally.name, &OutputRecord::name);
-  return found != record_.outputs.end() && IsOfValues(tally.vacuous_why) &&
-         shown_[static_cast<size_t>(found - record_.outputs.begin())];
+  const size_t place = PlaceOf(tally.name);
+  return IsOfValues(tally.vacuous_why) && place < shown_.size() && shown_[place];
+}
+
+void PairRecorder::NoteFirstStep(const IterationComparison& comparison) {
+  first_steps_.resize(record_.outputs.size());
+  for (const OutputComparison& output : comparison.outputs) {
+    const bool shows_nothing = output.passed() && !output.vacuous.empty();
+    first_steps_[PlaceOf(output.a_name)] += shows_nothing ? 1 : 0;
+  }
 }
 
 std::string PairRecorder::ShowsNothingIn(std::string_view output) const {
   const auto tally = std::ranges::find(tally_.outputs(), output, &OutputTally::name);
-  if (tally == tally_.outputs().end() || tally->vacuous == 0 || !IsShown(*tally)) return "";
+  if (tally == tally_.outputs().end() || !IsShown(*tally)) return "";
+  const size_t place = PlaceOf(output);
+  const int64_t first_steps = place < first_steps_.size() ? first_steps_[place] : 0;
+  if (tally->vacuous <= first_steps) return "";
   return "in " + CountedOf(tally->vacuous, tally->iterations, "iteration") + " (" +
          tally->vacuous_why + ")";
 }

@@ -62,9 +62,12 @@ class PairRecorder {
   int64_t WholePositions(std::string_view output) const;
   /// The gates of --compare logits over all iterations of the output.
   const LogitsTotalGate* LogitsGateOf(std::string_view output) const;
+  /// The iteration that was added last is the first step of a sequence: a state of zeros may well
+  /// give nothing but zeros.
+  void NoteFirstStep(const IterationComparison& comparison);
   /// How many iterations of the output show nothing for the values that they have, where another
-  /// one shows something: "in 1 of 300 iterations (all elements are zero)". Empty: none, or the
-  /// record says that the output shows nothing.
+  /// one shows something: "in 1 of 300 iterations (all elements are zero)". Empty: none or first
+  /// steps alone, or the record says that the output shows nothing.
   std::string ShowsNothingIn(std::string_view output) const;
   /// Iterations in which neither side has an output.
   int64_t empty_iterations() const { return empty_iterations_; }
@@ -72,6 +75,8 @@ class PairRecorder {
  private:
   void AddOutput(const OutputComparison& output, const OutputRow& row, int64_t iteration,
                  const std::function<OutputFigures()>& figures);
+  /// Among record_.outputs; their number: none is called so.
+  size_t PlaceOf(std::string_view output) const;
   /// Does another iteration make up for those of which `tally` knows that they show nothing?
   bool IsShown(const OutputTally& tally) const;
   void AddLogits(const OutputComparison& output, size_t index);
@@ -87,6 +92,7 @@ class PairRecorder {
   std::vector<IterationQuantiles> quantiles_;  ///< likewise
   std::vector<LogitsTotalGate> gates_;         ///< likewise
   std::vector<bool> shown_;                    ///< likewise: by an iteration at least
+  std::vector<int64_t> first_steps_;           ///< likewise: that show nothing
   ElementErrors errors_;
   bool compared_nothing_ = false;
   int64_t empty_iterations_ = 0;
