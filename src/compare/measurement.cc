@@ -193,8 +193,13 @@ Status PairMeasurement::MeasureBound() {
 void PairMeasurement::SetRule() {
   // Differences of strings are 0 or 1, which a tolerance of 1 must not excuse.
   if (a_.dtype() == DType::kString) return;
-  request_.rule = {tolerances_.absolute, tolerances_.relative, options_.infinities_compare_equal,
-                   !options_.lenient, !options_.lenient};
+  // Of logits, -inf on both sides is a class that is masked.
+  const bool logits_alone = std::ranges::all_of(options_.functions, [](CompareFunction function) {
+    return function == CompareFunction::kLogits;
+  });
+  request_.rule = {tolerances_.absolute, tolerances_.relative,
+                   options_.infinities_compare_equal || logits_alone, !options_.lenient,
+                   !options_.lenient};
 }
 
 void PairMeasurement::AskForMetrics() {

@@ -7,6 +7,7 @@
 #include "compare/accuracy_results.h"
 #include "compare/metric_table.h"
 #include "compare/simple.h"
+#include "compare/vacuous.h"
 
 namespace vernier {
 namespace {
@@ -119,7 +120,11 @@ void ComparisonTally::Add(const IterationComparison& iteration) {
     ++tally.iterations;
     tally.passed += output.passed() ? 1 : 0;
     if (output.passed() && !output.vacuous.empty()) ++tally.vacuous;
-    if (tally.vacuous_why.empty()) tally.vacuous_why = output.vacuous;
+    const bool replaces = tally.vacuous_why.empty() || IsOfValues(tally.vacuous_why);
+    if (replaces && !output.vacuous.empty() &&
+        (tally.vacuous_why.empty() || !IsOfValues(output.vacuous))) {
+      tally.vacuous_why = output.vacuous;
+    }
     if (output.only_not_verified()) ++tally.not_verified;
     for (const FunctionResult& result : output.functions) AddFunction(tally, result);
   }

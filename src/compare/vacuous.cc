@@ -10,6 +10,11 @@
 namespace vernier {
 namespace {
 
+constexpr std::string_view kNoElements = "no elements";
+constexpr std::string_view kAbsent = "absent on both sides";
+constexpr std::string_view kAllZero = "all elements are zero";
+constexpr std::string_view kAllSame = "all elements are the same";
+
 bool StringsConstant(const Tensor& tensor) {
   for (int64_t i = 1; i < tensor.element_count(); ++i) {
     if (tensor.StringAt(i) != tensor.StringAt(0)) return false;
@@ -82,13 +87,13 @@ bool IsZero(const Tensor& constant) {
 }  // namespace
 
 std::string VacuousBecause(const Tensor& a, const Tensor& b) {
-  if (a.element_count() == 0) return "no elements";
+  if (a.element_count() == 0) return std::string(kNoElements);
   if (a.bytes().data() == b.bytes().data()) return "both sides are the same memory";
   if (a.element_count() > 1 && IsZeroOfEitherSign(a) && IsZeroOfEitherSign(b)) {
-    return "all elements are zero";
+    return std::string(kAllZero);
   }
   if (!IsConstant(a) || !IsConstant(b)) return "";
-  return IsZero(a) ? "all elements are zero" : "all elements are the same";
+  return std::string(IsZero(a) ? kAllZero : kAllSame);
 }
 
 std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b) {
@@ -99,7 +104,7 @@ std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b) {
     const bool counted = side->dtype() == counts && side->dims().empty() && !side->bytes().empty();
     if (!counted || !IsZero(*side)) return "";
   }
-  return kind == '?' ? "absent on both sides" : "no elements";
+  return std::string(kind == '?' ? kAbsent : kNoElements);
 }
 
 std::string VacuousBecause(const FunctionResult& result) {
@@ -121,12 +126,16 @@ std::string VacuousBecause(const FunctionResult& result) {
   return any ? "the thresholds let everything pass" : "";
 }
 
+bool IsOfValues(std::string_view why) {
+  return why == kNoElements || why == kAbsent || why == kAllZero || why == kAllSame;
+}
+
 std::string VacuousBecauseConstant(const PairMeasures& measures) {
-  if (measures.a.count == 0) return "no elements";
+  if (measures.a.count == 0) return std::string(kNoElements);
   for (const ValueStatistics* side : {&measures.a, &measures.b}) {
     if (side->count < 2 || side->min != side->max) return "";
   }
-  return measures.a.min == 0 ? "all elements are zero" : "all elements are the same";
+  return std::string(measures.a.min == 0 ? kAllZero : kAllSame);
 }
 
 std::string VacuousBecause(const PairMeasures& measures) {

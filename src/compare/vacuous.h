@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "vernier/tensor.h"
 
@@ -25,6 +26,10 @@ std::string VacuousBecause(const PairMeasures& measures);
 /// Why a function's match shows nothing: it was compared with an error bound as wide as the output,
 /// or an infinite tolerance or threshold. Empty when it shows something.
 std::string VacuousBecause(const FunctionResult& result);
+
+/// Is the reason one of the values of an iteration, or of their number? Another iteration may show
+/// something then: what is wrong in this one would have failed. All other reasons let it pass.
+bool IsOfValues(std::string_view why);
 
 /// The first, from the statistics of both sides alone.
 std::string VacuousBecauseConstant(const PairMeasures& measures);

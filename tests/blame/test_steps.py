@@ -63,7 +63,56 @@ def masked(path, holds=True):
               path)
 
 
+def two_lstms(path, wrong=0.0):
+    """Two LSTMs, one behind the other; a recurrent weight of the second is wrong by so much."""
+    random, size = np.random.default_rng(6), 8
+    weights = {f"{kind}{layer}": random.normal(0, scale, (1, 4 * size, size)).astype("f4")
+               for layer in (0, 1) for kind, scale in (("W", 0.4), ("R", 0.3))}
+    weights["R1"][0, 3, 4] += np.float32(wrong)
+    nodes = [helper.make_node("Unsqueeze", ["x", "zero"], ["xs"], name="sequence"),
+             helper.make_node("LSTM", ["xs", "W0", "R0", "", "", "h", "c"], ["y0", "hn", "cn"],
+                              hidden_size=size, name="first"),
+             helper.make_node("Squeeze", ["y0", "one"], ["z"], name="between"),
+             helper.make_node("LSTM", ["z", "W1", "R1", "", "", "g", "d"], ["y1", "gn", "dn"],
+                              hidden_size=size, name="second"),
+             helper.make_node("ReduceSum", ["gn", "axes"], ["y"], keepdims=0, name="total")]
+    states = ("h", "c", "g", "d", "hn", "cn", "gn", "dn")
+    info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (
+        ("x", [2, size]), ("y", [2]), *((state, [1, 2, size]) for state in states))}
+    constants = {"zero": np.array([0], "i8"), "one": np.array([1], "i8"),
+                 "axes": np.array([0, 2], "i8"), **weights}
+    graph = helper.make_graph(nodes, "g", [info[n] for n in ("x", *states[:4])],
+                              [info[n] for n in ("y", *states[4:])],
+                              [numpy_helper.from_array(v, n) for n, v in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
 class Steps(Case):
+    def test_a_weight_of_an_lstm_that_is_wrong_by_little_is_named(self):
+        """The bounds of an LSTM are wide: the total error hides it."""
+        np.savez("x.npz", x=np.random.default_rng(5).normal(size=(2, 160)).astype("f4"))
+        two_lstms("good.onnx")
+        for wrong, code in ((0.02, 1), (0.01, 0), (0, 0)):
+            two_lstms("bad.onnx", wrong)
+            ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                                 "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--feed-back",
+                                 "hn:h", "cn:c", "gn:g", "dn:d", "--step-slice", "x:axis=1,size=8")
+            said = ended.stdout + ended.stderr
+            self.assertEqual(ended.returncode, code, said)
+            (layer,) = [layer for layer in found["layers"] if layer["node"] == "second"]
+            self.assertLess(layer["total_error"], 1, said)
+            what = "its weight 'R1' is not that of the reference"
+            if code == 1:
+                self.assertTrue(1 < layer["own_error"] < 3, said)
+                self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["second"])
+                self.assertIn(what, found["culprits"][0]["why"])
+            elif wrong:
+                self.assertIn(f"layer 'second' (LSTM) is within its error bound "
+                              f"({layer['own_error']:.3g}), but {what}", " ".join(found["notes"]))
+            else:
+                self.assertNotIn("its weight", said)
+
     def test_a_state_counts_at_positions_that_a_mask_excludes(self):
         masked("good.onnx")
         masked("bad.onnx", holds=False)

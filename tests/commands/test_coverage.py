@@ -171,6 +171,32 @@ class Coverage(Case):
         self.assertEqual((said["vacuous_outputs"], said["vacuous_elements"]), (2, 3))
         self.assertEqual(self.compare([outputs], [outputs], "--strict")[0].code, 1)
 
+    def test_constants_in_some_iterations_are_noted_where_another_shows_something(self):
+        zeros, ramp = {"x": np.zeros(6, "f4")}, {"x": np.arange(6, dtype="f4")}
+        empty = {"x": np.zeros((0, 6), "f4")}
+        for runs, code, note in (([zeros, ramp, ramp], 0, "all elements are zero"),
+                                 ([ramp, empty, ramp], 0, "no elements"),
+                                 ([zeros, zeros, empty], 1, "")):
+            ended, said = self.compare(runs, runs, "--strict")
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertEqual("; shows nothing: x (" in ended.out, code == 1, ended.out)
+            self.assertEqual(said["vacuous_outputs"], code)
+            said = f"note: a vs. b: output 'x' shows nothing in 1 of 3 iterations ({note})"
+            self.assertEqual(said in ended.out, code == 0, ended.out)
+
+    def test_no_constant_makes_up_for_another(self):
+        """A single element is never called constant, other constants are no values that vary, and
+        a tolerance that lets everything pass is no matter of values."""
+        zeros, ones, ramp = np.zeros(6, "f4"), np.ones(6, "f4"), np.arange(6, dtype="f4")
+        for runs, words in (([zeros, ones, np.full(3, 7, "f4")], ()),
+                            ([zeros, np.float32([3]), zeros], ()),
+                            ([zeros, ramp], ("--atol", "inf"))):
+            outputs = [{"x": values} for values in runs]
+            ended, said = self.compare(outputs, outputs, "--strict", *words)
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
+            self.assertNotIn("note: a vs. b: output 'x' shows nothing in", ended.out)
+            self.assertEqual(said["vacuous_outputs"], 1, ended.out)
+
     def test_nothing_in_common_never_passes(self):
         ended, said = self.compare([{"x": np.ones(2, "f4"), "z": np.ones(3, "f4")}],
                                    [{"y": np.ones(5, "i8"), "w": np.ones(6, "i8")}])

@@ -137,6 +137,60 @@ class Gates(Logits):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertEqual(self.path("m.json").read_bytes(), self.path("r.json").read_bytes())
 
+    def split(self, b, parts, *words, code):
+        for side, values in (("a", self.A), ("b", b)):
+            self.save_runs(f"{side}.json", [(side, [{"y": part} for part in np.split(
+                values, parts, axis=-2)])])
+        ended = self.vernier("compare", "a.json", "b.json", "--compare", "logits",
+                             "--save-record", "r.json", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        (output,) = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+        return ended.out + ended.err, output
+
+    def test_what_the_text_is_cut_into_decides_nothing(self):
+        b = self.A + np.float32(0.05) * some_logits(1)
+        whole = self.compare({"y": self.A}, {"y": b}, "--logits-kl-threshold", "1",
+                             "--logits-top1-threshold", "0", code=0)["outputs"][0]["logits"]
+        top1 = ["--logits-top1-threshold", repr(whole["top1_judged"] - 1e-9)]
+        above, below = (repr(whole["kl_mean"] * by) for by in (1.001, 0.999))
+        for parts in ([], 2, 6):
+            said, output = self.split(b, parts or 1, "--logits-kl-threshold", above, *top1, code=0)
+            self.assertTrue(output["passed"], parts)
+            self.assertIn("a vs. b: PASSED", said)
+            if parts == 6:
+                self.assertLess(output["passed_iterations"], 6)
+                self.assertIn("over the threshold, but not on average: y (", said)
+                self.assertEqual(output["average_verdict"], "passed")
+                self.assertEqual(output["failed_gates"], [])
+            said, output = self.split(b, parts or 1, "--logits-kl-threshold", below, *top1, code=1)
+            self.assertFalse(output["passed"], parts)
+        # Each iteration for itself.
+        self.split(b, 6, "--logits-kl-threshold", above, *top1, "--fail-fast", code=1)
+
+    def test_one_bad_iteration_does_not_hide_among_many(self):
+        a = [some_logits(seed, (1, 2, 40)) for seed in range(60)]
+        b = [values + np.float32(1e-4) * some_logits(99, (1, 2, 40)) for values in a]
+        b[17] = a[17] + np.float32(0.12) * some_logits(98, (1, 2, 40))
+        for side, runs in (("a", a), ("b", b)):
+            self.save_runs(f"{side}.json", [(side, [{"y": values} for values in runs])])
+        words = ["compare", "a.json", "b.json", "--compare", "logits", "--logits-top1-threshold",
+                 "0", "--save-record", "r.json"]
+        ended = self.vernier(*words)
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 1, said)
+        (output,) = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+        self.assertLess(output["logits_total"]["kl_mean"], 1e-3)
+        self.assertEqual(output["passed_iterations"], 59)
+        self.assertIn("all positions together are within the thresholds of logits, but iteration "
+                      "17 has a mean KL divergence of ", said)
+        # Among others as bad as it, it is noise.
+        b = [values + np.float32(0.015 if i != 17 else 0.03) * some_logits(i + 99, (1, 2, 40))
+             for i, values in enumerate(a)]
+        self.save_runs("b.json", [("b", [{"y": values} for values in b])])
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertNotIn("beyond the noise", ended.out)
+
     def test_the_worst_iteration_is_by_divergence_or_top_1(self):
         runs = [some_logits(seed) for seed in range(4)]
         far = [a + np.float32(scale) * some_logits(9)
@@ -168,6 +222,12 @@ class NotFinite(Logits):
         b = a.copy()
         b[..., 7] += np.float32(1e-3)
         self.compare({"y": a}, {"y": b}, code=0)
+        far = b.copy()
+        far[0, 3, 9] += 9
+        self.compare({"y": a}, {"y": far}, code=1)
+        self.says("; the largest divergence, ", ", is at (0, 3)", "worst at (0, 3, 9): ")
+        self.assertNotIn("against -inf", self.ended.out)
+        self.assertNotIn("are NaN", self.ended.out)
         b[0, 0, 0] = 1
         pair = self.compare({"y": a}, {"y": b}, code=1)
         self.says("-inf on one side alone at 1 of 12 positions", "mean KL divergence inf")

@@ -23,14 +23,29 @@ class StepStates(StepsCase):
         """Said before anything runs."""
         for name, gain in (("a.onnx", 1.0), ("b.onnx", 1.0)):
             self.recurrent(name, gain)
+        for word, state in (("a:y=hn[:,0:1]", "hn"), ("a:y*=hn*[:,0:1]", "hn*")):
+            ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner",
+                                 "b=onnxrt b.onnx", "--feed-back", "hn:h", "--steps", "4",
+                                 "--state", "cross", "--map-outputs", word, "--save-inputs",
+                                 "i.json", "-v")
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, 2, said)
+            self.assertIn(f"--state cross: --map-outputs {word} compares a slice of the state "
+                          f"'{state}', and only whole states are crossed", said)
+            self.assertNotIn("Streaming iteration", said)
+
+    def test_shapes_are_for_states_that_are_not_given(self):
+        for name in ("a.onnx", "b.onnx"):
+            self.recurrent(name)
+        self.save_feeds("feeds.json", [{"x": np.ones((1, 8), "f4")}])
         ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                             "--feed-back", "hn:h", "--steps", "4", "--state", "cross",
-                             "--map-outputs", "a:y=hn[:,0:1]", "--save-inputs", "i.json", "-v")
+                             "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice",
+                             "x:axis=1,size=4", "--input-shapes", "h:[1,4]")
         said = ended.out + ended.err
-        self.assertEqual(ended.code, 2, said)
-        self.assertIn("--state cross: --map-outputs a:y=hn[:,0:1] compares a slice of the state "
-                      "'hn', and only whole states are crossed", said)
-        self.assertNotIn("Streaming iteration", said)
+        self.assertEqual(ended.code, 0, said)
+        self.assertIn("--input-shapes: for first states that are not given; inputs that are "
+                      "loaded or made by a script have their own shapes", said)
+        self.assertNotIn("has no effect", said)
 
     def test_crossed_states_say_whether_the_history_explains_it(self):
         said = self.run_two("--steps", "20", "--state", "cross", gain=1.001, code=1)
@@ -118,7 +133,29 @@ class StepStates(StepsCase):
                 "--strict")
             said = ended.out + ended.err
             self.assertEqual(ended.code, 0 if shown else 1, said)
-            self.assertEqual("shows nothing" not in said, shown, said)
+            self.assertEqual("shows nothing" not in said, shown, said)  # nor is that a note
+
+    def test_one_constant_step_of_many_is_noted(self):
+        """y is x + h of each element: at step 4 x takes the state away."""
+        x = np.random.default_rng(5).normal(size=(1, 40)).astype("f4")
+        self.path("sums.py").write_text(
+            "import numpy as np\n\ndef load(_path):\n    def infer(feed):\n"
+            "        zero = feed['x'][0, 0] > 9\n"
+            "        y = np.zeros((1, 4), 'f4') if zero else feed['x'] + feed['h']\n"
+            "        return {'y': y, 'hn': feed['h'] + feed['x']}\n"
+            "    return infer\n", encoding="utf-8")
+        words = ["run", "--runner", "a=sums.py", "--runner", "b=sums.py", "--python",
+                 sys.executable, "--load-inputs", "feeds.json", "--feed-back", "hn:h",
+                 "--step-slice", "x:axis=1,size=4", "--strict"]
+        for steps, code in (([4], 0), (range(10), 1)):
+            for step in steps:
+                x[0, 4 * step] = 10
+            self.save_feeds("feeds.json", [{"x": x, "h": np.zeros((1, 4), "f4")}])
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertEqual("note: a vs. b: output 'y' shows nothing in 1 of 10 iterations (all "
+                             "elements are zero)" in ended.out, code == 0, ended.out)
+            self.assertEqual("; shows nothing: y (" in ended.out, code == 1, ended.out)
 
     def test_a_state_that_is_looked_at_now_and_then_is_out_of_tolerance_before(self):
         self.late("a.onnx", 0)

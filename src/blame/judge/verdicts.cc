@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "util/number_text.h"
 #include "vernier/dtype.h"
@@ -48,8 +49,9 @@ std::string WhyNotFinite(const NonFiniteRecord& found) {
 
 class Court {
  public:
-  Court(const std::vector<std::string>& outputs, BlameRecord& record)
-      : outputs_(outputs.begin(), outputs.end()), record_(record) {
+  Court(const std::vector<std::string>& outputs, BlameRecord& record,
+        const std::map<std::string, std::string>& weights)
+      : outputs_(outputs.begin(), outputs.end()), record_(record), weights_(weights) {
     for (const BlameLayerRecord& layer : record.layers) {
       own_[layer.node] = layer.own_error.value_or(0);
       for (const BlameTensorRecord& tensor : layer.outputs) {
@@ -106,10 +108,13 @@ class Court {
     const double worst_input = WorstInput(layer);
     // Quantisers make errors everywhere: one that came with the inputs is no sign of another.
     const bool shown = layer.total_error > 1 && (!record_.quantises_alone || worst_input <= 1);
-    if (own > SureBound() || (own > CertainBound() && shown)) {
+    const auto weight = weights_.find(layer.node);
+    // Rounding may be over a bound that is known to a factor only; it changes no weight.
+    const bool other_weight = weight != weights_.end() && !record_.quantises_alone;
+    if (own > SureBound() || (own > CertainBound() && (shown || other_weight))) {
       std::string why = "its own error, from the reference's inputs, is " + Times(own);
       if (!layer.group.empty()) why += " (" + NamesOf(layer.group) + " as one)";
-      return why;
+      return why + (other_weight ? ", and " + weight->second : "");
     }
     if (const std::string why = WhyFused(layer); !why.empty()) return why;
     const double in_place = layer.in_place_error.value_or(0);
@@ -252,6 +257,7 @@ class Court {
 
   std::unordered_set<std::string> outputs_;
   BlameRecord& record_;
+  const std::map<std::string, std::string>& weights_;
   std::unordered_map<std::string, double> totals_, own_;
   std::vector<Ranked> ranked_;
   bool mixed_ = false;  // the sides have tensors of different float types
@@ -287,11 +293,35 @@ bool RepeatsItself(const BlameRecord& record) {
                      [](const auto& output) { return output.repeats; });
 }
 
-void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record) {
+void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record,
+                  const std::map<std::string, std::string>& weights) {
   record.culprits.clear();
   record.first_divergence.clear();
   record.output_error = 0;
-  Court(outputs, record).Judge();
+  Court(outputs, record, weights).Judge();
+}
+
+std::string DescribeDoubt(const BlameRecord& record,
+                          const std::map<std::string, std::string>& weights) {
+  if (!record.culprits.empty() || record.quantises_alone || record.layers.empty()) return "";
+  const auto own = [](const BlameLayerRecord& layer) { return layer.own_error.value_or(0); };
+  const auto rank = [&](const BlameLayerRecord& layer) {
+    return std::pair(weights.contains(layer.node), own(layer));
+  };
+  const auto worst = std::ranges::max_element(record.layers, {}, rank);
+  const auto weight = weights.find(worst->node);
+  const bool is_short = std::ranges::any_of(worst->outputs, [](const BlameTensorRecord& tensor) {
+    return IsShort(tensor.dtype) || IsShort(tensor.reference_dtype);
+  });
+  const std::string layer = "'" + worst->node + "' (" + worst->op_type + ")";
+  if (weight != weights.end()) {
+    return "layer " + layer + " is within its error bound (" + FormatG(own(*worst), 3) + "), but " +
+           weight->second;
+  }
+  if (own(*worst) <= 1 || worst->total_error > 1 || is_short) return "";
+  return "the own error of layer " + layer + " is " + Times(own(*worst)) +
+         ", and its total error is within its bound (" + FormatG(worst->total_error, 3) +
+         "): up to " + FormatG(kClearly, 1) + " times, that alone blames no layer";
 }
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,15 @@ inline constexpr std::string_view kFusedTogether = "fusion or interaction: ";
 /// Fills culprits, first_divergence and output_error from `record.layers`, which are in topological
 /// order, from first_nonfinite and from `outputs`, the names of the model's own outputs. The rules
 /// are the table in docs/blame.md.
-void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record);
+/// `weights`: by layer, which of its weights is not the reference's.
+void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record,
+                  const std::map<std::string, std::string>& weights = {});
+
+/// A sentence on a layer that is not blamed, and why it may be wrong all the same: a weight of it
+/// is not the reference's, or its own error is over its bound, which its total error does not show.
+/// Empty: there is none, or there are culprits.
+std::string DescribeDoubt(const BlameRecord& record,
+                          const std::map<std::string, std::string>& weights = {});
 
 /// Whether a tensor is an input of the model.
 using InputTest = std::function<bool(std::string_view)>;

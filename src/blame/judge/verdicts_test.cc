@@ -72,6 +72,32 @@ TEST(MarkCulprits, TheMakerOfAnErrorAndNotItsHeirs) {
   EXPECT_EQ(record.output_error, 500);
 }
 
+// What the total error does not show may be rounding up to three times its bound; a weight that is
+// another one is not.
+TEST(MarkCulprits, AWeightThatIsAnotherExplainsASmallOwnError) {
+  BlameRecord record;
+  record.layers = {LayerForTest("a", "x", 0.2, 0.1), LayerForTest("b", "a_out", 0.3, 2.8)};
+  EXPECT_THAT(CulpritsOf(record), IsEmpty());
+  EXPECT_THAT(DescribeDoubt(record),
+              HasSubstr("the own error of layer 'b' (MatMul) is 2.8 times the "
+                        "error bound, and its total error is within"));
+  const std::string why = "its weight 'w' is not that of the reference";
+  MarkCulprits({"c_out"}, record, {{"b", why}});
+  ASSERT_EQ(record.culprits.size(), 1U);
+  EXPECT_EQ(record.culprits[0].node, "b");
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("2.8 times the error bound, and " + why));
+  EXPECT_EQ(DescribeDoubt(record), "");
+  // An error within the bound is none, and a quantised copy has other weights anyway.
+  record.layers[1] = LayerForTest("b", "a_out", 0.3, 0.9);
+  MarkCulprits({"c_out"}, record, {{"b", why}});
+  EXPECT_THAT(record.culprits, IsEmpty());
+  EXPECT_EQ(DescribeDoubt(record), "");
+  record.layers[1] = LayerForTest("b", "a_out", 0.3, 2.8);
+  record.quantises_alone = true;
+  MarkCulprits({"c_out"}, record, {{"b", why}});
+  EXPECT_THAT(record.culprits, IsEmpty());
+}
+
 TEST(MarkCulprits, RanksByOwnError) {
   BlameRecord record;
   record.layers = {LayerForTest("a", "x", 5, 4), LayerForTest("b", "a_out", kInfinity, kInfinity),

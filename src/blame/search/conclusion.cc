@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "blame/judge/differing_weights.h"
 #include "blame/judge/verdicts.h"
 #include "blame/judge/within_bounds.h"
 #include "blame/search/branch_search.h"
@@ -81,7 +82,8 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   if (CoverageOf(record).elements == 0 && record.error.empty() && constants.empty()) {
     GiveUp(WhyNoVerdict(record), subject.context.logger, outcome);
   }
-  MarkCulprits(graph.OutputNames(), record);
+  const auto weights = FindDifferingWeights(subject.sides, subject.models, record);
+  MarkCulprits(graph.OutputNames(), record, weights);
   std::string bodies;
   if (subject.models.reference != nullptr) {
     bodies = SearchBodies(subject, source, record);
@@ -95,6 +97,7 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   JudgeOutputs(subject, std::move(constants), outcome);
   if (record.culprits.empty()) {
     std::string note = DescribeCondition(record);
+    if (note.empty()) note = DescribeDoubt(record, weights);
     if (!note.empty()) record.notes.push_back(std::move(note));
   }
   if (IsUnexplained(subject.plan, record)) {

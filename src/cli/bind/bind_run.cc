@@ -95,8 +95,13 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, FeedsFrom from, I
     const bool for_engine =
         std::any_of(plan.runners.begin(), plan.runners.end(),
                     [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
-    if (!for_engine) {
-      logger.Warning(std::string(args.Flag("input_shapes")) +
+    const std::string flag(args.Flag("input_shapes"));
+    if (!plan.steps.feed_back.empty()) {
+      logger.Info(flag +
+                  ": for first states that are not given; inputs that are loaded or made by "
+                  "a script have their own shapes");
+    } else if (!for_engine) {
+      logger.Warning(flag +
                      " has no effect: inputs that are loaded or made by a script have their own "
                      "shapes");
     }

@@ -162,8 +162,9 @@ constexpr OptionRow kSidesAndScope[] = {
      .sets = Sets<&RunPlan::strict>(),
      .help =
          "Also fail if an agreement is meaningless: outputs that are all zero, constant, all NaN"
-         " or empty, both sides sharing the same memory, or a file compared with itself; and if the"
-         " element types of an output differ.",
+         " or empty (zeros, constants and empty ones in all iterations), both sides sharing the"
+         " same memory, or a file compared with itself; and if the element types of an output"
+         " differ.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
     {.flags = {"--same-type"},

@@ -12,8 +12,10 @@ constexpr OptionRow kLogits[] = {
      .arity = Arity::kPlus,
      .fallback = DefaultText("1e-3", kDefaultLogitsKl),
      .metavar = "[OUTPUT:]X",
-     .help = "Largest Kullback-Leibler divergence of the first runner of a pair from the second,"
-             " averaged over positions, in nats.",
+     .help =
+         "Largest Kullback-Leibler divergence of the first runner of a pair from the second,"
+         " averaged over the positions of all iterations, in nats. An iteration beyond the noise"
+         " of the others fails by itself.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
@@ -23,9 +25,9 @@ constexpr OptionRow kLogits[] = {
      .arity = Arity::kPlus,
      .fallback = DefaultText("1", kDefaultLogitsTop1),
      .metavar = "[OUTPUT:]X",
-     .help = "Smallest fraction of positions where both runners rank the same class first; a flip"
-             " counts as agreement if its margin is 0, or if the margins of both sides are below"
-             " six times the RMS difference of the position's other classes.",
+     .help = "Smallest fraction of all positions where both runners rank the same class first; a"
+             " flip counts as agreement if its margin is 0, or if the margins of both sides are"
+             " below six times the RMS difference of the position's other classes.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},

@@ -66,8 +66,9 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "INPUT:+N",
-     .help = "Change an input from step to step: position_ids:+1 adds to it,"
-             " 'attention_mask:append 1' makes its last axis longer.",
+     .help = "Change an input from step to step: position_ids:+1 or sigma:-0.02 adds to it,"
+             " 'attention_mask:append 1' makes its last axis longer, by three elements with"
+             " 'append 1*3'.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--steps-axis"},

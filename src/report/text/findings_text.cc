@@ -1,5 +1,6 @@
 #include "report/text/findings_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -136,9 +137,25 @@ std::string NotFiniteLine(const std::string& runner, const std::optional<SideRec
 std::string LogitsFinding(const OutputRecord& output) {
   for (const GateRecord& gate : output.figures.gates) {
     const bool failed = gate.function == "logits" && gate.verdict == "failed";
-    if (failed && output.logits) return "logits: " + gate.why;
+    if (!failed || !output.logits) continue;
+    const LogitsRecord& logits = *output.logits;
+    const bool placed = output.compared == 1 && !logits.kl_max_position.empty();
+    return "logits: " + gate.why +
+           (placed ? "; the largest divergence, " + FormatG(logits.kl_max, 5) + ", is at " +
+                         FormatDims(logits.kl_max_position)
+                   : "");
   }
   return "";
+}
+
+// Judged as logits alone, whose classes that are -inf on both sides make NaN of every distance.
+bool OfMaskedClasses(const OutputRecord& output) {
+  const OutputFigures& figures = output.figures;
+  const bool nan =
+      figures.distances && std::isnan(figures.distances->values[CompareFunction::kL2].value_or(0));
+  return nan && output.logits && output.logits->nan == 0 &&
+         std::ranges::all_of(figures.gates,
+                             [](const GateRecord& gate) { return gate.function == "logits"; });
 }
 
 std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool several_pairs) {
@@ -146,7 +163,9 @@ std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool
   std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output),
                                     DescribeBound(output), LogitsFinding(output)};
   for (std::string& line : WorstLines(output)) lines.push_back(std::move(line));
-  if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
+  if (figures.distances && output.elements > 0 && !OfMaskedClasses(output)) {
+    lines.push_back(DistanceLine(*figures.distances));
+  }
   // Why a metric of nothing is no number.
   for (const GateRecord& gate : figures.gates) {
     if (output.elements == 0 && gate.value) lines.push_back(gate.why);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
+#include "util/star_pattern.h"
 
 namespace vernier {
 namespace {
@@ -22,7 +23,7 @@ Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& out
     VERNIER_ASSIGN_OR_RETURN(const std::vector<bool> own,
                              pair.matching.CheckMaps(outputs[pair.first], outputs[pair.second]));
     for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || own[i];
-    VERNIER_TRY(CheckCrossedMaps(pair));
+    VERNIER_TRY(CheckCrossedMaps(pair, outputs));
   }
   for (size_t i = 0; i < words.size(); ++i) {
     if (!used[i]) return NotUsed(words[i]);
@@ -31,10 +32,17 @@ Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& out
 }
 
 // Of a state that is cut no whole one can be put into the other side.
-Status ComparisonRun::CheckCrossedMaps(const Pair& pair) const {
+Status ComparisonRun::CheckCrossedMaps(const Pair& pair,
+                                       const std::vector<std::vector<std::string>>& outputs) const {
   if (parts_.steps == nullptr || parts_.steps->plan().state != StateSource::kCross) return {};
+  std::vector<std::string> names = outputs[pair.first];
+  names.insert(names.end(), outputs[pair.second].begin(), outputs[pair.second].end());
   for (const NameMap& map : pair.matching.output_maps()) {
-    if (map.form.slice.empty() || !step_sides_.IsState(pair, map.base, map.base)) continue;
+    if (map.form.slice.empty()) continue;
+    const auto is_cut = [&](const std::string& name) {
+      return MatchStar(map.base, name) && step_sides_.IsState(pair, name, name);
+    };
+    if (!is_cut(map.base) && std::ranges::none_of(names, is_cut)) continue;
     return InvalidArgument("--state cross: --map-outputs " + map.word +
                            " compares a slice of the state '" + map.base +
                            "', and only whole states are crossed, their axes in another order "

@@ -45,6 +45,7 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComp
   if (parts_.steps != nullptr) {
     const StepPosition position = parts_.steps->timeline().Of(iteration);
     pair.times.Add(position, comparison, rows);
+    if (position.step == 0 && !position.last()) pair.recorder.NoteFirstStep(comparison);
     step = position.step;
   }
   if (parts_.shard != nullptr) {
@@ -104,7 +105,7 @@ Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept
   std::vector<OutputRow> rows;
   rows.reserve(kept.outputs.size());
   for (ShardOutput& output : kept.outputs) rows.push_back(std::move(output.row));
-  pair.recorder.Fold(comparison, rows, [&](size_t output) {
+  pair.recorder.Fold(comparison, rows, iteration, [&](size_t output) {
     OutputFigures figures = kept.outputs[output].figures.value_or(OutputFigures());
     figures.iteration = iteration;  // images that were skipped before it are no iterations
     return figures;

@@ -240,7 +240,6 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
     std::ranges::move(more.statistics, std::back_inserter(comparison.statistics));
   }
   step_sides_.DropNoLogits(pair, no_logits, comparison);
-  step_sides_.ExcuseFirstStep(iteration, comparison);
   if (parts_.scripts.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
   return comparison;
 }

@@ -174,7 +174,8 @@ class ComparisonRun {
   void Begin(ComparedPair& pair) const;
   Result<bool> LookAt(const IterationOutputs& outputs, const FeedMarks& feeds);
   Status CheckMapsUsed() const;
-  Status CheckCrossedMaps(const Pair& pair) const;
+  Status CheckCrossedMaps(const Pair& pair,
+                          const std::vector<std::vector<std::string>>& outputs) const;
   void SetPositions(int64_t iteration);
   void SetPositions(const Pair& pair, const MatchedSides& sides);
   Status PostprocessOne(int64_t iteration, IterationResult& side);

@@ -47,6 +47,35 @@ void KeepMeans(const ComparisonTally& tally, PairRecord& record) {
   }
 }
 
+// Where all positions together pass, what the iterations of --compare logits failed by themselves
+// does not count.
+void KeepTotals(const RunPlan& plan, const ComparedPair& pair, PairRecord& record,
+                std::vector<std::string>& notes) {
+  for (OutputRecord& output : record.outputs) {
+    const LogitsTotalGate* const gate = pair.recorder.LogitsGateOf(output.name);
+    const std::string beyond = gate == nullptr ? "" : gate->DescribeBeyondNoise();
+    if (!beyond.empty()) {
+      notes.push_back(pair.label() + ": output '" + output.name + "': " + beyond);
+    }
+    if (!PassesByTotal(plan, pair, output.name)) continue;
+    output.failed_gates.clear();
+    output.average_verdict = "passed";
+    if (!output.time) continue;
+    output.time->first_bad_step.reset();
+    output.time->first_bad_sequence.reset();
+    output.time->compared_before_bad.reset();
+  }
+}
+
+void NoteShowsNothing(const ComparedPair& pair, const PairRecord& record,
+                      std::vector<std::string>& notes) {
+  for (const OutputRecord& output : record.outputs) {
+    const std::string some = pair.recorder.ShowsNothingIn(output.name);
+    if (some.empty()) continue;
+    notes.push_back(pair.label() + ": output '" + output.name + "' shows nothing " + some);
+  }
+}
+
 // Those of a shard go on where a run with --fail-fast ends: neither has them then.
 void AddElementErrors(const ComparedPair& pair, PairRecord& record,
                       std::vector<std::string>& notes) {
@@ -110,6 +139,7 @@ void ComparisonRun::FinishPair(const Pair& pair, const VerdictScope& scope,
   if (!pair.believed) return;
   if (!pair.matching.swap().empty()) scope.run.notes.push_back(pair.matching.swap());
   NotePeaks(record, scope.run.notes);
+  NoteShowsNothing(pair, record, scope.run.notes);
   const bool ignored = scope.coverage == Coverage::kIgnored;
   if (!end_.stopped && end_.started && !(plan_->lenient && ignored)) {
     observer_->PairFinished({compared_.names[pair.first], compared_.names[pair.second]},
@@ -120,6 +150,8 @@ void ComparisonRun::FinishPair(const Pair& pair, const VerdictScope& scope,
   if (plan_->compare->check_average) {
     record.average_passed = passed;
     KeepMeans(pair.recorder.tally(), record);
+  } else {
+    KeepTotals(*plan_, pair, record, scope.run.notes);
   }
   const bool before = std::exchange(scope.faults.incomplete, false);
   JudgeDecisions(scope, pair, record);
@@ -141,7 +173,7 @@ std::vector<std::string> ComparisonRun::NotesOfMismatch() const {
 void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
   const StepStates& steps = *parts_.steps;
   pair.times.AddTo(record, steps.plan().state == StateSource::kReference);
-  if (crossing_) pair.crossed.AddCrossedTo(record);
+  if (crossing_) pair.crossed.AddCrossedTo(record, !plan_->compare->fail_fast);
   for (OutputRecord& output : record.outputs) {
     if (!output.time) continue;
     output.time->fed_back =

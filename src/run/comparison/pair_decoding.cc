@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "compare/metric_table.h"
+#include "run/figures/logits_total_gate.h"
 #include "run/steps/greedy_tokens.h"
 
 namespace vernier {
@@ -22,6 +23,14 @@ bool JudgesClasses(const OutputComparison& output) {
              return required.stat == ErrorStat::kElemwise || required.stat == ErrorStat::kMax;
            });
   });
+}
+
+// Do nothing but the means of --compare logits fail, of values that are numbers?
+bool FailsByMeans(const OutputComparison& output) {
+  const FunctionResult* const result = output.Find(CompareFunction::kLogits);
+  const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  if (logits == nullptr || !OnlyLogitsFail(output)) return false;
+  return logits->measures.nan + logits->measures.infinite + logits->measures.torn == 0;
 }
 
 // The tokens that all prompts of a step are fed with behind it; nullopt: none are given.
@@ -81,7 +90,10 @@ void JudgeStepTokens(const StepStates& steps, int64_t iteration,
   const auto logits =
       std::ranges::find(comparison.outputs, first->logits, &OutputComparison::a_name);
   if (logits == comparison.outputs.end()) return pair.tokens.Judge(iteration, std::nullopt);
-  pair.tokens.Judge(iteration, {{logits->passed(), JudgesClasses(*logits)}});
+  // What a mean over the classes or positions of one step says is no matter of two tokens.
+  const bool by_means = !logits->passed() && FailsByMeans(*logits);
+  pair.tokens.Judge(iteration,
+                    {{logits->passed() || by_means, !by_means && JudgesClasses(*logits)}});
 }
 
 }  // namespace vernier

@@ -45,7 +45,12 @@ struct VerdictScope {
   void NotDone(std::string sentence) const;
 };
 
-/// Whether all outputs are within their tolerances, iteration by iteration or on average.
+/// Do all positions of an output together pass --compare logits, where iterations by themselves do
+/// not and all else passes? With --fail-fast each iteration is judged by itself.
+bool PassesByTotal(const RunPlan& plan, const ComparedPair& pair, std::string_view output);
+
+/// Whether all outputs are within their tolerances, iteration by iteration, over all positions or
+/// on average.
 bool OutputsPass(const RunPlan& plan, const ComparedPair& pair);
 
 /// What makes a pair that passes mean less, or nothing: other inputs, what could not be verified,

@@ -63,15 +63,6 @@ void StepSides::DropNoLogits(const ComparedPair& pair, const std::vector<std::st
   }
 }
 
-void StepSides::ExcuseFirstStep(int64_t iteration, IterationComparison& comparison) const {
-  if (steps_ == nullptr) return;
-  const StepPosition position = steps_->timeline().Of(iteration);
-  if (position.step > 0 || position.last()) return;
-  for (OutputComparison& output : comparison.outputs) {
-    if (output.passed()) output.vacuous.clear();
-  }
-}
-
 std::vector<OutputPair> StepSides::TakeStates(const ComparedPair& pair, int64_t iteration,
                                               MatchedSides& sides) const {
   std::vector<OutputPair> states;

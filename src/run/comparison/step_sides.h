@@ -42,9 +42,6 @@ class StepSides {
   void DropNoLogits(const ComparedPair& pair, const std::vector<std::string>& taken,
                     IterationComparison& comparison) const;
 
-  /// A state of zeros may well give nothing but zeros; the steps behind it show what they do.
-  void ExcuseFirstStep(int64_t iteration, IterationComparison& comparison) const;
-
   /// Is either output of a pair fed back?
   bool IsState(const ComparedPair& pair, const std::string& first, const std::string& second) const;
 

@@ -7,9 +7,11 @@
 #include <variant>
 
 #include "compare/metric_table.h"
+#include "compare/vacuous.h"
 #include "run/figures/logits_figures.h"
 #include "run/figures/output_figures.h"
 #include "run/figures/output_row.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -172,13 +174,13 @@ std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison, 
   rows.reserve(comparison.outputs.size());
   for (const OutputComparison& output : comparison.outputs) rows.push_back(MakeOutputRow(output));
   if (charts_ == Charts::kWanted) errors_.Add(comparison);
-  Fold(comparison, rows,
+  Fold(comparison, rows, index,
        [&](size_t place) { return MakeFigures(comparison.outputs[place], index, charts_); });
   return rows;
 }
 
 void PairRecorder::Fold(const IterationComparison& comparison, std::span<const OutputRow> rows,
-                        const FiguresOf& figures_of) {
+                        int64_t index, const FiguresOf& figures_of) {
   tally_.Add(comparison);
   AddNew(comparison.pairing.left_only, record_.only_in_first);
   AddNew(comparison.pairing.right_only, record_.only_in_second);
@@ -189,12 +191,12 @@ void PairRecorder::Fold(const IterationComparison& comparison, std::span<const O
   // There may be thousands of two kilobytes each.
   record_.outputs.reserve(comparison.outputs.size());
   for (size_t place = 0; place < comparison.outputs.size(); ++place) {
-    AddOutput(comparison.outputs[place], rows[place], [&] { return figures_of(place); });
+    AddOutput(comparison.outputs[place], rows[place], index, [&] { return figures_of(place); });
   }
 }
 
 void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& row,
-                             const std::function<OutputFigures()>& figures) {
+                             int64_t iteration, const std::function<OutputFigures()>& figures) {
   auto found = std::find_if(record_.outputs.begin(), record_.outputs.end(),
                             [&](const OutputRecord& o) { return o.name == output.a_name; });
   if (found == record_.outputs.end()) {
@@ -210,7 +212,14 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
   kept_ratios_.resize(record_.outputs.size());
   kept_logits_.resize(record_.outputs.size());
   quantiles_.resize(record_.outputs.size());
+  gates_.resize(record_.outputs.size());
+  shown_.resize(record_.outputs.size());
   quantiles_[index].Add(output, row);
+  gates_[index].Add(output, row, iteration);
+  // A single element is never called constant, and may be one all the same.
+  if (output.vacuous.empty() && row.elements.value_or(0) > 1 && row.verdict != "not verified") {
+    shown_[index] = true;
+  }
   AddLogits(output, index);
   KeepFailedGates(output, row, *found, kept_logits_[index]);
   KeepWorst(output, row, *found, kept_ratios_[index], figures);
@@ -251,11 +260,42 @@ void PairRecorder::AddLogits(const OutputComparison& output, size_t index) {
   AddMasked(*output.masked, judged, *kept);
 }
 
-int64_t PairRecorder::WholePositions(std::string_view output) const {
+size_t PairRecorder::PlaceOf(std::string_view output) const {
   const auto found = std::ranges::find(record_.outputs, output, &OutputRecord::name);
-  return found == record_.outputs.end()
-             ? 0
-             : whole_positions_[static_cast<size_t>(found - record_.outputs.begin())];
+  return static_cast<size_t>(found - record_.outputs.begin());
+}
+
+int64_t PairRecorder::WholePositions(std::string_view output) const {
+  const size_t place = PlaceOf(output);
+  return place < whole_positions_.size() ? whole_positions_[place] : 0;
+}
+
+const LogitsTotalGate* PairRecorder::LogitsGateOf(std::string_view output) const {
+  const size_t place = PlaceOf(output);
+  return place < gates_.size() ? &gates_[place] : nullptr;
+}
+
+bool PairRecorder::IsShown(const OutputTally& tally) const {
+  const size_t place = PlaceOf(tally.name);
+  return IsOfValues(tally.vacuous_why) && place < shown_.size() && shown_[place];
+}
+
+void PairRecorder::NoteFirstStep(const IterationComparison& comparison) {
+  first_steps_.resize(record_.outputs.size());
+  for (const OutputComparison& output : comparison.outputs) {
+    const bool shows_nothing = output.passed() && !output.vacuous.empty();
+    first_steps_[PlaceOf(output.a_name)] += shows_nothing ? 1 : 0;
+  }
+}
+
+std::string PairRecorder::ShowsNothingIn(std::string_view output) const {
+  const auto tally = std::ranges::find(tally_.outputs(), output, &OutputTally::name);
+  if (tally == tally_.outputs().end() || !IsShown(*tally)) return "";
+  const size_t place = PlaceOf(output);
+  const int64_t first_steps = place < first_steps_.size() ? first_steps_[place] : 0;
+  if (tally->vacuous <= first_steps) return "";
+  return "in " + CountedOf(tally->vacuous, tally->iterations, "iteration") + " (" +
+         tally->vacuous_why + ")";
 }
 
 PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
@@ -273,7 +313,7 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
     const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),
                                      [&](const OutputRecord& o) { return o.name == tally.name; });
     if (output == record.outputs.end()) continue;
-    output->vacuous = tally.vacuous_why;
+    output->vacuous = IsShown(tally) ? "" : tally.vacuous_why;
   }
   return record;
 }

@@ -13,6 +13,7 @@
 #include "kernels/token_losses.h"
 #include "run/figures/error_counts.h"
 #include "run/figures/iteration_quantiles.h"
+#include "run/figures/logits_total_gate.h"
 #include "run/figures/logits_totals.h"
 #include "run/figures/output_figures.h"
 #include "vernier/row_record.h"
@@ -34,7 +35,7 @@ class PairRecorder {
   /// neither tensors nor measures are looked at. `figures_of` gives those of an output, by its
   /// place, where the iteration is the worst so far.
   using FiguresOf = std::function<OutputFigures(size_t place)>;
-  void Fold(const IterationComparison& comparison, std::span<const OutputRow> rows,
+  void Fold(const IterationComparison& comparison, std::span<const OutputRow> rows, int64_t index,
             const FiguresOf& figures_of);
 
   /// What was folded so far, without what Finish() adds.
@@ -59,12 +60,25 @@ class PairRecorder {
   /// Positions of iterations in which a mask left nothing of the output out. They count where it
   /// leaves out something in another one: Finish() has added them then.
   int64_t WholePositions(std::string_view output) const;
+  /// The gates of --compare logits over all iterations of the output.
+  const LogitsTotalGate* LogitsGateOf(std::string_view output) const;
+  /// The iteration that was added last is the first step of a sequence: a state of zeros may well
+  /// give nothing but zeros.
+  void NoteFirstStep(const IterationComparison& comparison);
+  /// How many iterations of the output show nothing for the values that they have, where another
+  /// one shows something: "in 1 of 300 iterations (all elements are zero)". Empty: none or first
+  /// steps alone, or the record says that the output shows nothing.
+  std::string ShowsNothingIn(std::string_view output) const;
   /// Iterations in which neither side has an output.
   int64_t empty_iterations() const { return empty_iterations_; }
 
  private:
-  void AddOutput(const OutputComparison& output, const OutputRow& row,
+  void AddOutput(const OutputComparison& output, const OutputRow& row, int64_t iteration,
                  const std::function<OutputFigures()>& figures);
+  /// Among record_.outputs; their number: none is called so.
+  size_t PlaceOf(std::string_view output) const;
+  /// Does another iteration make up for those of which `tally` knows that they show nothing?
+  bool IsShown(const OutputTally& tally) const;
   void AddLogits(const OutputComparison& output, size_t index);
 
   Charts charts_;
@@ -76,6 +90,9 @@ class PairRecorder {
   std::vector<LogitsTotals> logits_totals_;  ///< likewise
   std::vector<int64_t> whole_positions_;     ///< likewise: of iterations with nothing to leave out
   std::vector<IterationQuantiles> quantiles_;  ///< likewise
+  std::vector<LogitsTotalGate> gates_;         ///< likewise
+  std::vector<bool> shown_;                    ///< likewise: by an iteration at least
+  std::vector<int64_t> first_steps_;           ///< likewise: that show nothing
   ElementErrors errors_;
   bool compared_nothing_ = false;
   int64_t empty_iterations_ = 0;

@@ -92,7 +92,7 @@ TEST(ShardFold, IsThatOfOneProcess) {
         ASSERT_TRUE(comparison.ok()) << comparison.status().message();
         std::vector<OutputRow> rows;
         for (const ShardOutput& output : pair.outputs) rows.push_back(output.row);
-        merged.Fold(*comparison, rows,
+        merged.Fold(*comparison, rows, index,
                     [&](size_t place) { return pair.outputs[place].figures.value(); });
       }
       EXPECT_EQ(RecordOf(merged, kTotal), RecordOf(whole, kTotal)) << count;

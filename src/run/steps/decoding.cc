@@ -178,6 +178,7 @@ Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
     if (own == nullptr) continue;
     VERNIER_TRY(CheckPrompt(*runner.pair, position, *own));
     VERNIER_TRY(CheckPadding(runner, position, feed));
+    if (!runner.pair->vocabulary) runner.prompt = *own;
     if (first != nullptr) continue;
     first = &runner;
     prompt = own;
@@ -217,6 +218,11 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
                      chosen.status().message());
   }
   VERNIER_TRY(CheckStop(logits->dims().back(), here.pair->logits, name));
+  if (here.prompt) {
+    TokenPair known = *here.pair;
+    known.vocabulary = logits->dims().back();
+    VERNIER_TRY(CheckPrompt(known, position, *std::exchange(here.prompt, std::nullopt)));
+  }
   if (given_) return TakeGiven(runner, name, position, *logits, chosen->size());
   std::vector<int64_t>& tokens = *chosen;
   here.ended.resize(tokens.size(), false);

@@ -71,6 +71,7 @@ class Decoding {
     std::vector<TensorInfo> inputs;  // as far as it says
     std::vector<bool> ended;         // by row of the batch
     std::string why_none;
+    std::optional<Tensor> prompt;  // until the first logits show how large the vocabulary is
   };
   explicit Decoding(const StepPlan& plan, size_t runners) : plan_(&plan), runners_(runners) {}
   Status CheckStop(int64_t vocabulary, const std::string& logits, const std::string& runner) const;

@@ -260,6 +260,16 @@ TEST_F(DecodedFeedsTest, PromptsAreTokensOfTheVocabulary) {
                         "'logits' has 4 (random prompts: --val-range input_ids:[0,3])"));
 }
 
+TEST_F(DecodedFeedsTest, TheFirstLogitsShowAVocabularyThatIsNotDeclared) {
+  outputs_[0].shape->back().value = -1;
+  whole_[0].tensor = Ids({2, 3}, {1, 2, 3, 0, 4, 2});
+  ASSERT_TRUE(Open().ok());
+  Fed();
+  EXPECT_THAT(Say({0, 0, 1, 0, 1, 0, 0, 0}).message(),
+              HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is none of the vocabulary: "
+                        "'logits' has 4"));
+}
+
 TEST_F(DecodedFeedsTest, ThePromptIsNotPaddedOnTheRight) {
   whole_[2].tensor = Ids({2, 3}, {0, 1, 1, 1, 1, 0});
   ASSERT_TRUE(Open().ok());

@@ -17,7 +17,7 @@ const PairTimes::OutputTimes* PairTimes::Find(const std::string& output) const {
 PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
   const OutputTimes* const found = Find(output);
   if (found != nullptr) return outputs_[static_cast<size_t>(found - outputs_.data())];
-  outputs_.push_back({output, {}, {}, {}, {}});
+  outputs_.push_back({output, {}, {}, {}, {}, {}});
   return outputs_.back();
 }
 
@@ -27,7 +27,7 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
     const OutputRow& row = rows[i];
     const OutputComparison& output = comparison.outputs[i];
     OutputTimes& times = TimesOf(row.output);
-    ++times.time.steps;
+    times.gate.Add(output, row, times.time.steps++);
     if (row.verdict == "failed") {
       bad_sequence_ = position.sequence;
       if (!times.time.first_bad_step) {
@@ -72,11 +72,15 @@ void PairTimes::AddTo(PairRecord& record, bool own) const {
   }
 }
 
-void PairTimes::AddCrossedTo(PairRecord& record) const {
+void PairTimes::AddCrossedTo(PairRecord& record, bool totals) const {
   for (OutputRecord& output : record.outputs) {
     const OutputTimes* const times = Find(output.name);
     if (times == nullptr || !output.time) continue;
-    const TimeRecord& time = times->time;
+    TimeRecord time = times->time;
+    if (totals && times->gate.Excuses()) {
+      time.first_bad_step.reset();
+      time.first_bad_sequence.reset();
+    }
     output.time->crossed =
         CrossedRecord{time.steps,       time.first_bad_step,   time.first_bad_sequence,
                       time.largest_rms, times->curve.Points(), times->curve.steps_per_point()};

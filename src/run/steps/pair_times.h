@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "run/figures/logits_total_gate.h"
 #include "run/steps/step_curve.h"
 #include "run/steps/step_growth.h"
 #include "run/steps/step_timeline.h"
@@ -29,8 +30,9 @@ class PairTimes {
 
   /// Completes the outputs that were added. `own`: see TimeRecord.
   void AddTo(PairRecord& record, bool own) const;
-  /// The same where these are the steps of --state cross, into the times that are there.
-  void AddCrossedTo(PairRecord& record) const;
+  /// The same where these are the steps of --state cross, into the times that are there. `totals`:
+  /// no step is bad where all positions together pass --compare logits.
+  void AddCrossedTo(PairRecord& record, bool totals) const;
 
  private:
   struct OutputTimes {
@@ -39,6 +41,7 @@ class PairTimes {
     TimeRecord time;
     ErrorGrowth growth;
     StepCurve curve;
+    LogitsTotalGate gate;
   };
   OutputTimes& TimesOf(const std::string& output);
   const OutputTimes* Find(const std::string& output) const;

@@ -15,6 +15,16 @@ constexpr int64_t kLeastCorrelated = 16;
 // Of the variance of a slope over residuals of this correlation from step to step.
 double Inflation(double correlation) { return (1 + correlation) / (1 - correlation); }
 
+// By how much wider two standard errors are that hold as often with so many degrees of freedom: the
+// quantile 0.975 of Student's t over that of the normal distribution (Fisher and Cornish 1960).
+double Widening(double freedom) {
+  constexpr double kNormal = 1.96;
+  constexpr double kSquare = kNormal * kNormal;
+  const double first = (kSquare + 1) / 4;
+  const double second = ((5 * kSquare + 16) * kSquare + 3) / 96;
+  return 1 + first / freedom + second / (freedom * freedom);
+}
+
 }  // namespace
 
 void ErrorGrowth::Sums::Add(int64_t step, double log) {
@@ -165,7 +175,11 @@ std::optional<ErrorGrowth::Fit> ErrorGrowth::GetLate() const {
   ErrorGrowth all = *this;
   all.Close();
   std::optional<Fit> fit = all.late_.Get();
-  if (fit) fit->error *= std::sqrt(Inflation(all.late_.Correlation()));
+  if (!fit) return fit;
+  const double inflation = Inflation(all.late_.Correlation());
+  const double effective = static_cast<double>(fit->steps) / inflation;
+  const auto taken = static_cast<double>(all.late_.groups + 1);
+  fit->error *= std::sqrt(inflation) * Widening(std::max(1.0, effective - taken));
   return fit;
 }
 

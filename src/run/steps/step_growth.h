@@ -19,7 +19,8 @@ class ErrorGrowth {
   struct Fit {
     double slope = 0;  ///< of the natural logarithm, per step
     /// Its standard error. From 16 steps on it allows for residuals that go on from step to step
-    /// (an autoregression of first order), as those of recurrent networks do.
+    /// (an autoregression of first order), as those of recurrent networks do, and for how few of
+    /// them are independent then.
     double error = 0;
     int64_t steps = 0;
     int64_t first_step = 0;  ///< of all sequences

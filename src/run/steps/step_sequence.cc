@@ -289,7 +289,7 @@ Result<Tensor> StepSequence::OfNewToken(const AdvanceWord& advance, Tensor advan
   const Tensor* const prompt = Find(whole_, tokens);
   if (prompt == nullptr || !IsPerToken(advanced.dims(), prompt->dims())) return advanced;
   if (IsOfOtherTokens(input, tokens, source_.inputs, whole_)) return advanced;
-  if (advance.amount == 0 && !HasOneForNextToken(input, tokens, source_.inputs)) {
+  if (advance.stays() && !HasOneForNextToken(input, tokens, source_.inputs)) {
     states_.logger().Once(Severity::kInfo, std::string(kAdvanceFlag) + " " + advance.word + ": '" +
                                                input + "' stays whole at every step, of shape " +
                                                FormatDims(advanced.dims()));
@@ -301,8 +301,9 @@ Result<Tensor> StepSequence::OfNewToken(const AdvanceWord& advance, Tensor advan
 
 Result<Tensor> StepSequence::AdvancedTo(const AdvanceWord& advance, int64_t step) const {
   const Tensor& first = *Find(whole_, advance.input);
-  Result<Tensor> now = advance.appends ? AppendValues(first, advance.amount, step)
-                                       : AddToAll(first, advance.amount, step);
+  Result<Tensor> now = advance.appends    ? AppendValues(first, advance.amount, step * advance.each)
+                       : advance.fraction ? AddFraction(first, *advance.fraction, step)
+                                          : AddToAll(first, advance.amount, step);
   if (now.ok() || now.status().code() != StatusCode::kMalformed) return now;
   return Malformed(std::string(kAdvanceFlag) + " " + advance.word + ": at step " +
                    std::to_string(step) + " of sequence " + std::to_string(position_.sequence) +
@@ -319,7 +320,7 @@ Status StepSequence::CheckAdvance(const AdvanceWord& advance) const {
     const Result<Tensor> longer = AdvancedTo(advance, std::min<int64_t>(1, last));
     return longer.ok() ? CheckGrows(advance) : InStep(kAdvanceFlag, advance.word, longer.status());
   }
-  if (advance.amount == 0 || AdvancedTo(advance, last).ok()) return {};
+  if (advance.stays() || AdvancedTo(advance, last).ok()) return {};
   int64_t good = -1, bad = last;
   while (bad - good > 1) {
     const int64_t middle = good + (bad - good) / 2;
@@ -337,7 +338,8 @@ Status StepSequence::CheckGrows(const AdvanceWord& advance) const {
   const int64_t length = Find(whole_, advance.input)->dims().back();
   if (length + 1 == info->shape->back().value) return {};  // step 0 does not fit
   return BadStepWord(kAdvanceFlag, advance.word,
-                     "'" + advance.input + "' would have " + Counted(length + 1, "element") +
+                     "'" + advance.input + "' would have " +
+                         Counted(length + advance.each, "element") +
                          " along its last axis at step 1, and " + source_.runner + " declares " +
                          std::to_string(info->shape->back().value));
 }

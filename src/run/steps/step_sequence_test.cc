@@ -140,6 +140,22 @@ TEST_F(StepSequenceTest, InputsAdvanceAndBeginAnewWithEachSequence) {
   EXPECT_FALSE(Next()->has_value());
 }
 
+TEST_F(StepSequenceTest, FractionsAreAddedToFloatsAndChunksAppended) {
+  plan_.steps = 3;
+  whole_[0].tensor = FloatRow({1, 2, 3, 4});
+  plan_.advances = {"x:-0.25", "mask:append 1*3"};
+  ASSERT_TRUE(Open().ok());
+  for (int64_t step = 0; step < 3; ++step) {
+    const TensorMap feed = **Next();
+    const float by = 0.25F * static_cast<float>(step);
+    EXPECT_THAT(FloatsOf(feed, "x"), ElementsAre(1 - by, 2 - by, 3 - by, 4 - by));
+    EXPECT_EQ(LongsOf(feed, "mask"), std::vector<int64_t>(static_cast<size_t>(2 + 3 * step), 1));
+  }
+  plan_.advances = {"at:+0.5"};
+  EXPECT_THAT(WhyNot(), HasSubstr("--advance at:+0.5: elements of type int64 take whole numbers "
+                                  "alone"));
+}
+
 TEST_F(StepSequenceTest, WhatASequenceDoesNotHaveIsNamed) {
   plan_.steps = 4;
   plan_.slices = {"x:axis=1,size=3,hop=2,pad=1"};
@@ -197,9 +213,10 @@ TEST_F(StepSequenceTest, WordsThatAreNoneAreNamed) {
   plan_.slices = {"x:axis=1", "x:axis=0"};
   EXPECT_THAT(WhyNot(), HasSubstr("'x' is sliced twice"));
   plan_.slices = {};
-  for (const char* word : {"at", "at:1", "at:+x", "mask:append"}) {
+  for (const char* word : {"at", "at:1", "at:+x", "at:+0.0", "at:+inf", "at:0.5", "mask:append",
+                           "mask:append 1*0", "mask:append 1*x", "mask:append 0.5"}) {
     plan_.advances = {word};
-    EXPECT_THAT(WhyNot(), HasSubstr("expected NAME:+1 or 'NAME:append 1'")) << word;
+    EXPECT_THAT(WhyNot(), HasSubstr("expected NAME:+1, NAME:-0.5, 'NAME:append 1'")) << word;
   }
 }
 

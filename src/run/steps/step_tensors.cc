@@ -199,6 +199,14 @@ Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount, int64_t count) {
   return AddFloats(tensor, static_cast<double>(amount), static_cast<double>(by));
 }
 
+Result<Tensor> AddFraction(const Tensor& tensor, double amount, int64_t count) {
+  if (Kind(tensor.dtype()) != DTypeKind::kFloat || !CanCast(tensor.dtype(), DType::kFloat64)) {
+    return InvalidArgument("elements of type " + std::string(DTypeName(tensor.dtype())) +
+                           " take whole numbers alone");
+  }
+  return AddFloats(tensor, amount, amount * static_cast<double>(count));
+}
+
 Result<Tensor> MakeZeros(DType dtype, Dims dims) {
   if (BitsOf(dtype) == 0) {
     return InvalidArgument("type " + std::string(DTypeName(dtype)) + " has no zero");

@@ -30,6 +30,9 @@ Result<Tensor> AppendValues(const Tensor& tensor, int64_t value, int64_t count);
 /// number, or another by more than a quarter of `amount`; kInternal when memory cannot be had.
 Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount, int64_t count = 1);
 
+/// The same of an amount that is no whole number. kInvalidArgument for types that have none.
+Result<Tensor> AddFraction(const Tensor& tensor, double amount, int64_t count);
+
 /// kInvalidArgument for types without zeros; kInternal when memory cannot be had.
 Result<Tensor> MakeZeros(DType dtype, Dims dims);
 

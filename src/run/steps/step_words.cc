@@ -1,6 +1,7 @@
 #include "run/steps/step_words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "record/runner_name.h"
@@ -86,24 +87,46 @@ Result<SliceWord> ParseStepSlice(const std::string& word, std::span<const std::s
   return slice;
 }
 
+constexpr int64_t kMostAppended = 1 << 20;  // at each step
+
+// "1", or "1*3": three elements at each step.
+bool SetAppended(std::string_view text, AdvanceWord& advance) {
+  const size_t times = text.find('*');
+  const std::optional<int64_t> value = ParseInt(Trim(text.substr(0, times)));
+  const std::optional<int64_t> each = times == std::string_view::npos
+                                          ? std::optional<int64_t>(1)
+                                          : ParseInt(Trim(text.substr(times + 1)));
+  if (!value || !each || *each < 1 || *each > kMostAppended) return false;
+  advance.amount = *value;
+  advance.each = *each;
+  return true;
+}
+
+// A whole number is added exactly.
+bool SetAdded(std::string_view text, AdvanceWord& advance) {
+  if (!text.starts_with('+') && !text.starts_with('-')) return false;
+  if (const std::optional<int64_t> whole = ParseInt(text)) {
+    advance.amount = *whole;
+    return true;
+  }
+  advance.fraction = ParseDouble(text.starts_with('+') ? text.substr(1) : text);
+  return advance.fraction && std::isfinite(*advance.fraction) && *advance.fraction != 0;
+}
+
 Result<AdvanceWord> ParseAdvance(const std::string& word) {
+  constexpr std::string_view kExpected = "NAME:+1, NAME:-0.5, 'NAME:append 1' or 'NAME:append 1*3'";
   AdvanceWord advance;
   advance.word = word;
   VERNIER_ASSIGN_OR_RETURN(const auto parts,
-                           SplitAtLastColon(kAdvanceFlag, word, "NAME:+1 or 'NAME:append 1'"));
+                           SplitAtLastColon(kAdvanceFlag, word, std::string(kExpected)));
   advance.input = parts.first;
   std::string_view rest = Trim(parts.second);
   constexpr std::string_view kAppend = "append";
   advance.appends = rest.starts_with(kAppend);
   if (advance.appends) rest.remove_prefix(kAppend.size());
-  const std::string_view number = Trim(rest);
-  const bool is_signed = number.starts_with('+') || number.starts_with('-');
-  const std::optional<int64_t> amount = ParseInt(number);
-  if (!amount || (!advance.appends && !is_signed)) {
-    return BadStepWord(kAdvanceFlag, word, "expected NAME:+1 or 'NAME:append 1'");
-  }
-  advance.amount = *amount;
-  return advance;
+  const bool is_set = advance.appends ? SetAppended(rest, advance) : SetAdded(rest, advance);
+  if (is_set) return advance;
+  return BadStepWord(kAdvanceFlag, word, "expected " + std::string(kExpected));
 }
 
 Result<AxisWord> ParseStepsAxis(const std::string& word, std::span<const std::string> runners) {

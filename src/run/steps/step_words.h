@@ -36,12 +36,17 @@ struct SliceWord {
   int64_t pad = 0;              ///< at least 0, less than `size`
 };
 
-/// `NAME:+1`, or `NAME:append 1`, which makes the last axis longer.
+/// `NAME:+1` or `NAME:-0.02`; or `NAME:append 1`, which makes the last axis longer by one element
+/// at each step, and `NAME:append 1*3` by three.
 struct AdvanceWord {
   std::string word;
   std::string input;
   bool appends = false;
-  int64_t amount = 0;  ///< to add, or the value to append
+  int64_t amount = 0;                   ///< to add, or the value to append
+  int64_t each = 1;                     ///< elements that a step appends
+  std::optional<double> fraction = {};  ///< to add instead of `amount`
+
+  bool stays() const { return !appends && amount == 0 && !fraction; }
 };
 
 /// `RUNNER:AXIS`: this runner takes all steps of a sequence in one inference, along this axis.

@@ -1,0 +1,47 @@
+// The gates of --compare logits over the positions of all iterations.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "vernier/row_record.h"
+
+namespace vernier {
+
+/// Does nothing but the means of `logits` fail, its mean divergence or its share of equal top-1?
+bool OnlyLogitsFail(const OutputComparison& output);
+
+/// What the text was cut into decides nothing: an output passes whose mean divergence and share of
+/// equal top-1 are within their thresholds over all positions, unless an iteration is beyond the
+/// noise of the others. The means of the iterations are kept, 8 bytes each.
+class LogitsTotalGate {
+ public:
+  void Add(const OutputComparison& output, const OutputRow& row, int64_t iteration);
+
+  /// Failed iterations did so by their own means alone, and all positions together pass.
+  bool Excuses() const { return failed_ && !fails_otherwise_ && Passes() && !BeyondNoise(); }
+
+  /// A sentence on the iteration that fails although all positions together pass; empty: none.
+  std::string DescribeBeyondNoise() const;
+
+ private:
+  struct Worst {
+    int64_t iteration = -1;
+    double mean = 0;
+  };
+  bool Passes() const;
+  bool BeyondNoise() const { return worst_.mean > Limit(); }
+  /// The largest mean that an iteration may have by itself.
+  double Limit() const;
+
+  bool failed_ = false, fails_otherwise_ = false;
+  double kl_threshold_ = 0, top1_threshold_ = 0;
+  double divergence_ = 0, equal_ = 0;  // sums over positions
+  double positions_ = 0;
+  Worst worst_;
+  std::vector<double> means_;
+};
+
+}  // namespace vernier
