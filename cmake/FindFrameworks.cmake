@@ -57,7 +57,7 @@ include(${VERNIER_CMAKE_DIR}/FindTorchLibrary.cmake)
 
 # A backend whose folder looks for what it needs is added here, and nowhere else.
 set(VERNIER_ENABLED_BACKENDS)
-# They need no framework. OFF is for scripts/try-removals.py.
+# They need no headers of a framework. OFF is for scripts/try-removals.py.
 foreach(backend IDENTITY PLUGINREF)
   if(NOT "${VERNIER_BACKEND_${backend}}" STREQUAL "OFF")
     string(TOLOWER ${backend} name)
