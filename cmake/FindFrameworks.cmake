@@ -57,8 +57,8 @@ include(${VERNIER_CMAKE_DIR}/FindTorchLibrary.cmake)
 
 # A backend whose folder looks for what it needs is added here, and nowhere else.
 set(VERNIER_ENABLED_BACKENDS)
-# They need no framework. OFF is for scripts/try-removals.py.
-foreach(backend IDENTITY PLUGINREF)
+# They need no headers of a framework. OFF is for scripts/try-removals.py.
+foreach(backend IDENTITY PLUGINREF TRACT)
   if(NOT "${VERNIER_BACKEND_${backend}}" STREQUAL "OFF")
     string(TOLOWER ${backend} name)
     list(APPEND VERNIER_ENABLED_BACKENDS ${name})

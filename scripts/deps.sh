@@ -18,8 +18,10 @@ task=deps
 # shellcheck source=scripts/environments.sh
 source scripts/environments.sh
 
-# Name, how it is got, list of packages, size on disk, what it is for.
-readonly sets='
+# Name, how it is got, list of packages, size on disk, what it is for. A backend's own is in its
+# folder.
+sets=$(cat backends/*/deps-set.txt 2>/dev/null) || true
+readonly sets+='
 tensorflow|wheels|scripts/python-tensorflow.txt|1.6 GB|--tf: TensorFlow, Keras and tf2onnx, in .deps/tensorflow
 torch|debian|scripts/apt-torch.txt|600 MB|--torch: PyTorch of the distribution, installed by apt
 wheel|wheelhouse|scripts/python-wheel.txt|60 MB|the Python package: what builds it, and its tests, in .deps/wheel

@@ -134,6 +134,19 @@ peer_modules(commands
   LABELS oracle
   SECONDS 600)
 
+# Suites of a backend, in its folder. They may use what those of commands and of trained networks
+# use.
+foreach(backend ${VERNIER_ENABLED_BACKENDS})
+  if(NOT backend IN_LIST untested_backends)
+    peer_modules(backend.${backend}
+      DIRECTORY ../backends/${backend}/tests
+      ENVIRONMENT "VERNIER=${vernier}"
+        "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/commands:${CMAKE_CURRENT_SOURCE_DIR}/trained"
+      LABELS oracle
+      SECONDS 600)
+  endif()
+endforeach()
+
 # The linter's table of operators against the onnx package.
 peer_test(oracle.operators
   COMMAND ${PROJECT_SOURCE_DIR}/scripts/operator-table.py --check

@@ -213,9 +213,9 @@ typedef struct vn_backend_api {
                     vn_run_stats* stats)VN_NOEXCEPT;
 
   /* How close the backend is to the definition of its operators: of two runners, `vernier blame`
-   * takes the one with the lower rank as the reference. 0 means unknown, and comes last. Ranks of
-   * vernier's own: onnxref 10, onnxruntime 20, openvino 30, torch 40, tensorflow 50, tensorrt 60.
-   * Optional (may be NULL, as 0). Since 1.4. */
+   * takes the one with the lower rank as the reference. 0 means unknown, and comes last. Of
+   * vernier's own, onnxref has 10, onnxruntime 20, and tensorrt, the last, 60. Optional (may be
+   * NULL, as 0). Since 1.4. */
   uint32_t (*reference_rank)(vn_backend*) VN_NOEXCEPT;
 
   /* Environment variables of the process, set before the framework loads, that are as neutral as

@@ -40,14 +40,17 @@ namespace internal {
 
 namespace fs = std::filesystem;
 
-// `stem`.so or `stem`.so.<version> in a folder, in the order of their names.
+// `stem`.so, `stem`.so.<version>, or `stem` as Python calls an extension module, such as
+// `stem`.cpython-311-x86_64-linux-gnu.so or `stem`.abi3.so, in a folder, in the order of their
+// names.
 inline std::vector<std::string> LibrariesIn(const fs::path& folder, const std::string& stem) {
   std::vector<std::string> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    const bool plain = name == stem + ".so";
-    if (plain || name.starts_with(stem + ".so.")) found.push_back(entry.path().string());
+    const bool plain = name == stem + ".so" || name.starts_with(stem + ".so.");
+    const bool module = name.starts_with(stem + ".cpython-") || name.starts_with(stem + ".abi3.");
+    if (plain || (module && name.ends_with(".so"))) found.push_back(entry.path().string());
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -80,13 +83,19 @@ inline fs::path PythonOnPath() {
 }
 
 // The environments in the project's own .deps, which is beside or above the executable: a build
-// tree finds it from any preset.
-inline std::vector<fs::path> OwnDependencies() {
+// tree finds it from any preset. A package that is got by itself has one under its name.
+inline std::vector<fs::path> OwnDependencies(const std::vector<std::string>& python_dirs) {
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (int level = 0; level < 6 && folder.has_relative_path(); ++level) {
     const fs::path deps = folder / ".deps";
-    if (fs::is_directory(deps, error)) return {deps / "runtimes", deps / "tensorflow"};
+    if (fs::is_directory(deps, error)) {
+      std::vector<fs::path> environments = {deps / "runtimes"};
+      for (const std::string& dir : python_dirs) {
+        environments.push_back(deps / dir.substr(0, dir.find('/')));
+      }
+      return environments;
+    }
     folder = folder.parent_path();
   }
   return {};
@@ -96,7 +105,7 @@ inline std::vector<fs::path> OwnDependencies() {
 
 /// The site-packages folders to look in, best first: $VIRTUAL_ENV, $CONDA_PREFIX, the environment
 /// of python3 on PATH, what pip installs for the user and for the machine, the project's own .deps.
-inline std::vector<std::filesystem::path> SitePackages() {
+inline std::vector<std::filesystem::path> SitePackages(const LibrarySearch& search) {
   std::vector<std::filesystem::path> folders;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const char* value = std::getenv(variable)) internal::AppendSitePackages(value, folders);
@@ -106,7 +115,7 @@ inline std::vector<std::filesystem::path> SitePackages() {
       internal::PythonOnPath(),
       home != nullptr ? std::filesystem::path(home) / ".local" : std::filesystem::path(),
       std::filesystem::path("/usr/local")};
-  for (std::filesystem::path& own : internal::OwnDependencies()) {
+  for (std::filesystem::path& own : internal::OwnDependencies(search.python_dirs)) {
     environments.push_back(std::move(own));
   }
   for (const std::filesystem::path& environment : environments) {
@@ -150,7 +159,7 @@ inline std::vector<std::string> LibraryCandidates(const LibrarySearch& search,
     return files;  // asked for by name: nothing else will do
   }
   if (const char* root = std::getenv(search.root_variable.c_str())) add_root(root);
-  for (const fs::path& site : SitePackages()) {
+  for (const fs::path& site : SitePackages(search)) {
     for (const std::string& dir : search.python_dirs) {
       const std::vector<std::string> found = internal::LibrariesIn(site / dir, search.stem);
       files.insert(files.end(), found.begin(), found.end());
@@ -233,7 +242,7 @@ inline Result<LoadedLibrary> LoadFrameworkLibrary(const LibrarySearch& search,
     failures += std::string("; ") + ::dlerror();
   }
   if (!option_value.empty() && failures.empty()) return NotAtPlace(search, option_value);
-  const std::string old = WheelWithoutLibrary(search, SitePackages());
+  const std::string old = WheelWithoutLibrary(search, SitePackages(search));
   if (!old.empty()) {
     return Unavailable(search.framework + ": " + old + ", or name a library with " + search.option +
                        " or $" + search.root_variable + failures);

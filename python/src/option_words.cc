@@ -7,6 +7,7 @@
 #include "cli/table/command_table.h"
 #include "cli/words/flag_suggestion.h"
 #include "named_tensors.h"
+#include "run/runner/runner_kinds.h"
 #include "status_error.h"
 
 namespace nb = nanobind;
@@ -34,6 +35,18 @@ std::vector<RowTuple> OptionRows(const std::string& command) {
                       row->in_package == InPackage::kOfBlame, row->elsewhere);
   }
   return rows;
+}
+
+// Each name of a runner with its flag: "onnxrt" and "onnxruntime" have "--onnxrt".
+std::vector<std::pair<std::string, std::string>> RunnerFlags() {
+  std::vector<std::pair<std::string, std::string>> flags;
+  for (const RunnerKind& kind : RunnerKinds()) {
+    const std::string flag = "--" + std::string(kind.flag_word);
+    for (const std::string_view name : {kind.flag_word, kind.backend}) {
+      flags.emplace_back(name, flag);
+    }
+  }
+  return flags;
 }
 
 using EntryTuple = std::tuple<std::string, nb::object, std::string>;
@@ -129,6 +142,7 @@ Result<Words> ReadOptions(const std::string& command, const CallOptions& options
 }
 
 void BindOptions(nb::module_& module) {
+  module.def("runner_flags", &RunnerFlags);
   module.def("option_rows", &OptionRows, nb::arg("command"));
 }
 

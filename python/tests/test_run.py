@@ -12,6 +12,7 @@ import pytest
 
 import vernier
 from models import WEIGHTS, expected, small_model
+from vernier import _native, _running
 
 
 def reference(feed):
@@ -35,6 +36,12 @@ def test_wrong_callable_is_a_mismatch(model):
                                  "bad": lambda feed: {"y": expected(feed["x"]) + 1}})
     assert record.exit_code == 1 and record.mismatched() == ["y"]
     assert list(record.results.keys()) == ["good", "bad"]
+
+
+def test_names_of_runners_are_those_that_have_a_flag():
+    flags = {row[1][0] for row in _native.option_rows("run") if row[0] == "runners"}
+    assert set(_running.SWITCHES.values()) == flags - {"--model-runner", "--runner"}
+    assert _running.SWITCHES["onnxruntime"] == _running.SWITCHES["onnxrt"] == "--onnxrt"
 
 
 def test_variables_are_set_for_workers_alone(model, tmp_path):

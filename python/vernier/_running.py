@@ -21,11 +21,8 @@ from ._words import chosen
 
 # Exit codes of runs that did what was asked and found something.
 FINDINGS = (0, 1, 4)
-# Names of runners, as people write them.
-SWITCHES = {"onnxrt": "--onnxrt", "onnxruntime": "--onnxrt", "openvino": "--openvino",
-            "trt": "--trt", "tensorrt": "--trt", "tf": "--tf", "tensorflow": "--tf",
-            "torch": "--torch", "onnxref": "--onnxref", "pluginref": "--pluginref",
-            "identity": "--identity"}
+# Names of runners, as people write them, with their flags.
+SWITCHES = dict(_native.runner_flags())
 
 
 @answers("run")

@@ -53,6 +53,23 @@ TEST_F(FrameworkLibrary, IsFoundWhereverPeoplePointTo) {
   }
 }
 
+TEST_F(FrameworkLibrary, MayBeAnExtensionModuleOfPython) {
+  const fs::path package = root_ / "lib" / "python3.11" / "site-packages" / "example" / "capi";
+  fs::create_directories(package);
+  search_.stem = "example";
+  for (const char* other : {"example.cpython-311-x86_64-linux-gnu.txt", "example_core.abi3.so"}) {
+    std::ofstream(package / other) << "another file";
+  }
+  EXPECT_THAT(sdk::LibraryCandidates(search_, root_.string()), testing::IsEmpty());
+  for (const char* name : {"example.cpython-311-x86_64-linux-gnu.so", "example.abi3.so"}) {
+    const fs::path module = package / name;
+    std::ofstream(module) << "not loaded here";
+    EXPECT_THAT(sdk::LibraryCandidates(search_, root_.string()),
+                testing::ElementsAre(module.string()));
+    fs::remove(module);
+  }
+}
+
 TEST_F(FrameworkLibrary, ThatWasAskedForByNameHasNoSubstitute) {
   const std::string library = MakeLibrary(root_ / "lib");
   ::setenv(search_.root_variable.c_str(), root_.c_str(), 1);

@@ -11,7 +11,9 @@ constexpr KnownPart kBackends[] = {
     {"identity", "--identity: returns its inputs, to try things out", ""},
     {"onnxruntime", "--onnxrt: ONNX models; also inference of shapes, and check lint",
      "onnxruntime"},
-    {"openvino", "--openvino: ONNX models under OpenVINO", "openvino"},
+#define VERNIER_ONNX_RUNTIME(name, package, help, enables) {name, enables, package},
+#include "backend/onnx_runtimes.def"
+#undef VERNIER_ONNX_RUNTIME
     {"pluginref", "--pluginref: TensorRT's plugins on the CPU", ""},
     {"tensorflow", "--tf: frozen graphs, SavedModels and checkpoints",
 #if defined(__x86_64__)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backend/onnx_runtimes.h"
 #include "util/scratch_folder.h"
 
 namespace vernier {
@@ -13,6 +14,15 @@ TEST(KnownParts, PluginsOfAMajorVersionAreFoundByTheirFramework) {
   EXPECT_EQ(FindPart(KnownBackends(), "torchscript"), nullptr);
   EXPECT_EQ(FindPart(KnownBackends(), "another"), nullptr);
   EXPECT_EQ(FindPart(KnownPackages(), "onnx_graphsurgeon")->package, "onnx-graphsurgeon");
+}
+
+TEST(KnownParts, IncludeTheRuntimesThatDeclareThemselves) {
+  for (const std::string_view name : kOnnxRuntimes) {
+    const KnownPart* part = FindPart(KnownBackends(), name);
+    ASSERT_NE(part, nullptr) << name;
+    EXPECT_TRUE(part->enables.starts_with("--" + std::string(name) + ": ")) << part->enables;
+    EXPECT_NE(part->package, "");
+  }
 }
 
 TEST(KnownParts, AManagedInterpreterGetsAnEnvironment) {

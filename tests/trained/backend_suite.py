@@ -4,9 +4,9 @@
     backend_suite.py VERNIER [--runner onnxrt] [--every N] [--jobs 2] [--write]
 
 A test whose command ends with 0 passes. Those that do not are listed in
-backend_tests/RUNNER.txt, one a line with the reason. The list is exact: a test that is not on it
-and fails, and one that is on it and passes, are what this reports. --write makes the list anew;
-reasons that somebody wrote stay.
+backend_tests/RUNNER.txt, or in backend_tests.txt of the backend's folder, one a line with the
+reason. The list is exact: a test that is not on it and fails, and one that is on it and passes, are
+what this reports. --write makes the list anew; reasons that somebody wrote stay.
 --every N tries each Nth test only.
 """
 
@@ -30,10 +30,16 @@ def all_tests():
     return sorted(str(path.parent.relative_to(data)) for path in data.glob("*/*/model.onnx"))
 
 
+def list_of(runner):
+    """The file of the tests that do not pass."""
+    folder = networks.ROOT / "backends" / runner
+    return folder / "backend_tests.txt" if folder.is_dir() else LISTS / f"{runner}.txt"
+
+
 def read_list(runner):
     """{test: reason} of the tests that do not pass."""
     listed = {}
-    for line in (LISTS / f"{runner}.txt").read_text(encoding="utf-8").splitlines():
+    for line in list_of(runner).read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             name, reason = line.split(": ", 1)
             listed[name] = reason
@@ -43,7 +49,7 @@ def read_list(runner):
 def without_places(line):
     """A line of a run without folders, times and labels, which differ from machine to machine."""
     line = re.sub(r"^\[[!EW]\] *", "", line).strip()
-    line = re.sub(r"^(onnxrt|openvino|onnxref)-runner\S* *\| FAILED: ", "", line)
+    line = re.sub(r"^\w+-runner\S* *\| FAILED: ", "", line)
     line = re.sub(r"-N\d+-\d\d/\d\d/\d\d-\d\d:\d\d:\d\d", "", line)
     return re.sub(r"\S*/(?=[\w.-]+\.(pb|onnx|cc|cpp|h)\b)", "", line)
 
@@ -128,7 +134,7 @@ def deviations(vernier, runner, every=1, jobs=2):
 
 
 def write_list(vernier, runner, jobs):
-    path = LISTS / f"{runner}.txt"
+    path = list_of(runner)
     listed = read_list(runner) if path.exists() else {}
     failed = {name: reason for name, reason in run_all(vernier, runner, all_tests(), jobs).items()
               if reason}

@@ -58,12 +58,15 @@ constexpr OptionRow kRunners[] = {
      .help = "Add a TensorRT runner.",
      .standing = Standing::kBetter,
      .note = "Several of them in one run are allowed."},
-    {.flags = {"--openvino"},
-     .dest = "runners",
-     .action = OptionAction::kRunner,
-     .constant = "openvino",
-     .help = "Add an OpenVINO runner.",
-     .origin = Origin::kOurs},
+#define VERNIER_ONNX_RUNTIME(name, package, text, enables) \
+  {.flags = {"--" name},                                   \
+   .dest = "runners",                                      \
+   .action = OptionAction::kRunner,                        \
+   .constant = name,                                       \
+   .help = text,                                           \
+   .origin = Origin::kOurs},
+#include "backend/onnx_runtimes.def"
+#undef VERNIER_ONNX_RUNTIME
     {.flags = {"--onnxref", "--onnx"},
      .dest = "runners",
      .action = OptionAction::kRunner,

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "backend/onnx_runtimes.h"
 #include "backend/python_program.h"
 #include "run/workers/worker_source.h"
 
@@ -12,7 +13,7 @@ namespace vernier {
 namespace {
 
 // Plug-ins that take their framework out of a Python environment, as "lib" of their options.
-constexpr std::string_view kOfEnvironment[] = {"onnxruntime", "openvino", "tensorflow", "torch"};
+constexpr std::string_view kOfEnvironment[] = {"onnxruntime", "tensorflow", "torch"};
 
 }  // namespace
 
@@ -30,8 +31,9 @@ Status UseOwnPython(const std::string& python, bool library_named, RunnerPlan& r
   const bool has_both = runner.backend == "tensorrt" || runner.backend == "torch";
   if (has_both && runner.place == RunnerPlace::kAuto) runner.place = RunnerPlace::kPython;
   if (ServedByPython(runner)) return {};
-  if (std::find(std::begin(kOfEnvironment), std::end(kOfEnvironment), runner.backend) ==
-      std::end(kOfEnvironment)) {
+  if (!IsOnnxRuntime(runner.backend) &&
+      std::find(std::begin(kOfEnvironment), std::end(kOfEnvironment), runner.backend) ==
+          std::end(kOfEnvironment)) {
     return InvalidArgument("--python: the backend '" + runner.backend +
                            "' takes nothing of Python; leave it out");
   }

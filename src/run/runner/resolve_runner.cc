@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "backend/onnx_runtimes.h"
 #include "backend/python_program.h"
 #include "run/runner/model_conversion.h"
 
@@ -47,9 +48,10 @@ void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
 Status ResolveForOnnx(ModelType type, const std::string& extra, RunnerPlan& runner) {
   ModelPlan& model = runner.model;
   // Out-of-tree backends may read what they like.
-  constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref",
-                                            "openvino",    kTensorRt,   "identity"};
+  constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref", kTensorRt,
+                                            "identity"};
   const bool reads_onnx =
+      IsOnnxRuntime(runner.backend) ||
       std::find(std::begin(kReadOnnx), std::end(kReadOnnx), runner.backend) != std::end(kReadOnnx);
   const bool converted = reads_onnx && IsTensorFlowModel(type);
   const bool needs_onnx = reads_onnx && runner.backend != kTensorRt &&

@@ -12,7 +12,9 @@ namespace {
 
 constexpr RunnerKind kKinds[] = {
     {"onnxrt", "onnxruntime", "onnxrt-runner"},
-    {"openvino", "openvino", "openvino-runner"},
+#define VERNIER_ONNX_RUNTIME(name, package, help, enables) {name, name, name "-runner"},
+#include "backend/onnx_runtimes.def"
+#undef VERNIER_ONNX_RUNTIME
     {"identity", "identity", "identity-runner"},
     {"trt", "tensorrt", "trt-runner"},
     {"tf", "tensorflow", "tf-runner"},

@@ -1,0 +1,31 @@
+// What vernier knows of the runtimes of ONNX models in backends/ without loading them: runner.def
+// in the folder of each, one row
+//
+//   VERNIER_ONNX_RUNTIME(name, package, help, enables)
+//
+// of literals: the name of the plug-in, of its flag and the first word of --runner; the package
+// that pip installs, in whose environment --python finds the library (the plug-in's option `lib`);
+// the help of the flag; and what works with it, for `vernier doctor`. Whoever makes rows of
+// these defines the macro and includes "backend/onnx_runtimes.def", which the build makes of all
+// folders, also of those that it leaves out.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace vernier {
+
+#define VERNIER_ONNX_RUNTIME(name, package, help, enables) name,
+inline constexpr std::string_view kOnnxRuntimes[] = {
+#include "backend/onnx_runtimes.def"
+};
+#undef VERNIER_ONNX_RUNTIME
+
+/// Whether `backend` is one of them.
+constexpr bool IsOnnxRuntime(std::string_view backend) {
+  return std::find(std::begin(kOnnxRuntimes), std::end(kOnnxRuntimes), backend) !=
+         std::end(kOnnxRuntimes);
+}
+
+}  // namespace vernier
