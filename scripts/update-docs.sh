@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the pages that come from the option table anew: docs/cli.md and
-# docs/coming-from-polygraphy.md. The manual pages are no part of the source: the build writes them
-# to share/man/man1 of its folder.
+# Makes the pages that come from the option table anew, docs/cli.md and
+# docs/coming-from-polygraphy.md, and the table of rules in docs/lint.md. The manual pages are not
+# part of the source: the build writes them to share/man/man1 of its folder.
 #
 # Usage: scripts/update-docs.sh [--check] [VERNIER]
 #
@@ -30,9 +30,8 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 stale=0
 
-# page FILE WORD: `vernier option-docs WORD` belongs into docs/FILE.
-page() {
-  "$vernier" option-docs "$2" >"$made/$1"
+# put FILE: $made/FILE belongs into docs.
+put() {
   if $check; then
     diff --unified --new-file "docs/$1" "$made/$1" || stale=1
   elif ! cmp --silent "$made/$1" "docs/$1"; then
@@ -42,9 +41,19 @@ page() {
   fi
 }
 
+# rule_table: docs/lint.md with the rows of its table replaced by the linter's rules.
+rule_table() {
+  "$vernier" check lint --list-rules |
+    sed -E 's/^(\S+) +(\S+) +(.*)$/| `\1` | \2 | \3 |/; s/--[a-z-]+/`&`/g' >"$made/rules"
+  sed -e "/^| Rule | Level /{n;r $made/rules" -e '}' -e '/^| `[a-z0-9-]*` | [a-z]* | /d' docs/lint.md
+}
+
 "$vernier" option-docs list >"$made/list"
 while read -r file word; do
-  page "$file" "$word"
+  "$vernier" option-docs "$word" >"$made/$file"
+  put "$file"
 done <"$made/list"
+rule_table >"$made/lint.md"
+put lint.md
 if ((stale)); then echo "out of date: run scripts/update-docs.sh" >&2; fi
 exit "$stale"
