@@ -42,6 +42,7 @@ put() {
 }
 
 # rule_table: docs/lint.md with the rows of its table replaced by the linter's rules.
+# shellcheck disable=SC2016  # Markdown's backticks
 rule_table() {
   "$vernier" check lint --list-rules |
     sed -E 's/^(\S+) +(\S+) +(.*)$/| `\1` | \2 | \3 |/; s/--[a-z-]+/`&`/g' >"$made/rules"

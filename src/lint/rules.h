@@ -63,7 +63,7 @@ inline constexpr LintRule kUnsupportedOpset{"unsupported-opset", kException, {},
 inline constexpr LintRule kRunnerFailed{"runner-failed", kException, {}, "a runner cannot load or run the node"};
 inline constexpr LintRule kSizesNeeded{
     "sizes-needed", kWarning, {},
-    "free dimensions have no sizes that a runner was found to take: --input-shapes is needed"};
+    "no sizes were found for free dimensions with which a runner works: --input-shapes is needed"};
 inline constexpr LintRule kRunnerWarning{"runner-warning", kWarning, {}, "a runner warns of the model"};
 // clang-format on
 
