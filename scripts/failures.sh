@@ -44,8 +44,8 @@ is_out_of_room() {
     disk_is_full "$1"
 }
 
-# say_no_room MEGABYTES FOLDER [OTHER]: that as many are needed, and how many are free in the folder,
-# or in the other one if that is on another file system with less.
+# say_no_room MEGABYTES FOLDER [OTHER]: that as many are needed, and how many are free in the
+# folder, or in the other one if that is on another file system with less.
 say_no_room() {
   local fullest=$2 least system
   least=$(free_megabytes "$2")
