@@ -109,6 +109,11 @@ cannot_be_written() {
   fail "$1 cannot be written: $remedy, then type $typed again"
 }
 
+# cannot_be_read FOLDER: of the last logged command.
+cannot_be_read() {
+  fail "$1 cannot be read ($(reason)): type rm -r $(printf %q "$1"), then type $typed again"
+}
+
 # venv NAME LIST: a virtual environment .deps/NAME, made anew when LIST, the interpreter or the
 # place of this folder has changed. Packages are recorded one by one in .installed.
 venv() {
@@ -204,8 +209,8 @@ check_interpreter() {
   local folder=$deps/$1 log=$deps/logs/$1.log
   logged "$log" "$folder/bin/python" -c 'import sys; print(sys.prefix)' || true
   if [[ $said == "$folder" ]]; then return; fi
-  fail "$folder/bin/python does not run as it should ($(reason)): type rm -r $folder, then type" \
-    "$typed again"
+  fail "$folder/bin/python does not run as it should ($(reason)):" \
+    "type rm -r $(printf %q "$folder"), then type $typed again"
 }
 
 # forget_damaged NAME: of packages in .deps/NAME that are not whole any more, it is no longer known
@@ -213,7 +218,7 @@ check_interpreter() {
 forget_damaged() {
   local folder=$deps/$1 log=$deps/logs/$1.log damaged
   logged "$log" "$python" -B scripts/damaged-packages.py "$folder" ||
-    fail "$folder cannot be read ($(reason)): type rm -r $folder, then type $typed again"
+    cannot_be_read "$folder"
   damaged=$said
   if grep -q '[.]pyc$' <<<"$damaged"; then
     step "$1: damaged and removed, Python makes it anew:" \
@@ -238,14 +243,13 @@ forget_damaged() {
 set_foreign_aside() {
   local folder=$deps/$1 aside=$deps/foreign/$1 file
   logged "$deps/logs/$1.log" "$python" -B scripts/damaged-packages.py --foreign "$folder" ||
-    fail "$folder cannot be read ($(reason)): type rm -r $folder, then type $typed again"
+    cannot_be_read "$folder"
   if [[ -z $said ]]; then return; fi
   step "$1: of no package, and set aside in $aside: $(some_of <<<"$said")"
   while IFS= read -r file; do
-    {
-      mkdir -p "$(dirname "$aside/$file")" &&
-        mv --backup=numbered "$folder/$file" "$aside/$file"
-    } 2>/dev/null || cannot_be_written "$(dirname "$folder/$file")"
+    mkdir -p "$(dirname "$aside/$file")" 2>/dev/null || cannot_be_written "$deps/foreign"
+    mv --backup=numbered "$folder/$file" "$aside/$file" ||
+      fail "$folder/$file is of no package: move it elsewhere, then type $typed again"
   done <<<"$said"
 }
 

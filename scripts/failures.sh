@@ -34,7 +34,7 @@ disk_is_full() {
   local probe=$1/.room.$$ status=0
   { head -c 262144 /dev/zero >"$probe"; } 2>/dev/null || status=1
   rm -f "$probe"
-  [[ -w $1 && $status != 0 ]]
+  [[ -d $1 && -w $1 && $status != 0 ]]
 }
 
 # is_out_of_room FOLDER: whether there was no room for the last command: mostly it has removed what
@@ -44,8 +44,8 @@ is_out_of_room() {
     disk_is_full "$1"
 }
 
-# say_no_room MEGABYTES FOLDER [OTHER]: that as many are needed, and how many are free in the folder,
-# or in the other one if that is on another file system with less.
+# say_no_room MEGABYTES FOLDER [OTHER]: that as many are needed, and how many are free in the
+# folder, or in the other one if that is on another file system with less.
 say_no_room() {
   local fullest=$2 least system
   least=$(free_megabytes "$2")

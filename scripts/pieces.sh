@@ -42,8 +42,7 @@ some_of() {
 # damaged_files FOLDER: a clause with those that are not.
 damaged_files() {
   (
-    cd "$1" || exit
-    if ! has_seal; then echo ".sums missing or changed"; exit; fi
+    if ! cd "$1" || ! has_seal; then echo ".sums missing or changed"; exit; fi
     changed=$(changed_files | some_of)
     foreign=$(foreign_files | some_of)
     echo "${changed:+$changed missing or changed${foreign:+, }}${foreign:+$foreign foreign}"

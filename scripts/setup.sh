@@ -84,6 +84,7 @@ get_browser() {
 get_trained_networks() {
   local log=$deps/logs/trained.log fetching=(scripts/trained-networks.txt "$deps/trained")
   local what="trained networks of the tests" words=(--into "$deps/trained")
+  if [[ -e $deps/trained && ! -d $deps/trained ]]; then cannot_be_written "$deps/trained"; fi
   if [[ -n ${VERNIER_CACHE:-} ]]; then words+=(--cache "$VERNIER_CACHE/pip"); fi
   if logged "$log" "$deps/peer/bin/python" -B scripts/trained-networks.py "${words[@]}"; then
     step "$what: $(tail -n 1 <<<"$said")"

@@ -79,6 +79,29 @@ class Disk(Case):
                                 "say_no_room 5 ."))
 
 
+class InTheWay(Case):
+    LOCK = "task=setup; source scripts/environments.sh; lock_deps"
+
+    def test_something_else_of_that_name(self):
+        deps = self.project / ".deps"
+        for name, make in (("lock", "mkdir"), ("lock", "mkfifo"), ("logs", "touch"),
+                           ("", "touch")):
+            with self.subTest(name=name, make=make):
+                path = deps / name
+                if name:
+                    deps.mkdir(exist_ok=True)
+                said = self.one_line(f"{make} {path}; {self.LOCK}")
+                self.assertEqual(said, f"setup: error: {path} cannot be written: type rm -r "
+                                       f"{path}, then type bash again\n")
+                self.bash(f"rm -r .deps; {self.LOCK}; rm -r .deps")
+
+    def test_two_at_once(self):
+        self.bash("mkdir .deps")
+        said = self.bash(f"flock .deps/lock sleep 1 & sleep 0.3; {self.LOCK}; wait")
+        self.assertEqual(said, f"setup: another set-up is at work in {self.project}/.deps: waiting "
+                               "for it\n")
+
+
 class Proxy(Case):
     def said(self, words, **environment):
         return self.bash(f"source scripts/failures.sh; said={words!r}; "
