@@ -75,6 +75,16 @@ class Pieces(Case):
         said = self.bash("scripts/tensorrt-headers.sh", code=1, TENSORRT_REPOSITORY="/nonesuch")
         self.assertIn("10.13.3: include/NvInfer.h missing or changed", said)
         self.assertTrue((folder / "include" / "NvOnnxParser.h").exists())
+        # What has lost its seal is no longer trusted, what somebody has put there is.
+        (folder / ".sums").unlink()
+        (folder / "LICENSE").touch()
+        self.program("git", "echo \"fatal: Could not resolve host: a\"; exit 128\n")
+        said = self.bash("scripts/tensorrt-headers.sh", code=1)
+        self.assertIn("10.13.3: .sums missing or changed", said)
+        self.assertRegex(said, "git ls-remote of https:\\S*: its server cannot be reached; when "
+                               "there is a network, type scripts/tensorrt-headers.sh again; or put ")
+        (folder / "LICENSE").unlink()
+        self.assertIn(f"{folder}/include\n", self.bash("scripts/tensorrt-headers.sh", code=1))
 
     def test_what_a_killed_run_left_goes(self):
         trained = self.project / ".deps" / "trained"
