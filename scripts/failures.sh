@@ -49,7 +49,7 @@ is_out_of_room() {
 say_no_room() {
   local fullest=$2 least system
   least=$(free_megabytes "$2")
-  if [[ -n ${3:-} && $(stat --format=%d "$2") != $(stat --format=%d "$3") &&
+  if [[ -d ${3:-} && $(stat --format=%d "$2") != $(stat --format=%d "$3") &&
     $(free_megabytes "$3") -lt $least ]]; then
     fullest=$3
     least=$(free_megabytes "$3")

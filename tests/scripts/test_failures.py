@@ -28,7 +28,8 @@ class Disk(Case):
         for words in ("OSError: [Errno 28] No space left on device", "Disk quota exceeded",
                       "E: You do not have enough free space in /var/cache/apt/archives/."):
             self.program("fails", f'echo "{words}"; exit 1\n')
-            said = self.one_line("source scripts/stages.sh; quietly build/a.log fails")
+            said = self.one_line("source scripts/stages.sh; quietly build/a.log fails",
+                                 TMPDIR="/nonesuch")
             self.assertRegex(said, self.ROOM.format(f"{self.project}/build", 250))
 
     def test_the_build_fails_on_a_full_disk(self):

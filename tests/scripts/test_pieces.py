@@ -82,7 +82,7 @@ class Pieces(Case):
         said = self.bash("scripts/tensorrt-headers.sh", code=1)
         self.assertIn("10.13.3: .sums missing or changed", said)
         self.assertRegex(said, "git ls-remote of https:\\S*: its server cannot be reached; when "
-                               "there is a network, type scripts/tensorrt-headers.sh again; or put ")
+                               "there is a network, type scripts/tensorrt-headers.sh again; or ")
         (folder / "LICENSE").unlink()
         self.assertIn(f"{folder}/include\n", self.bash("scripts/tensorrt-headers.sh", code=1))
 
