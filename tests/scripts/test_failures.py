@@ -46,6 +46,14 @@ class Disk(Case):
             "environment peer scripts/python-tests.txt Tests")
         self.assertRegex(printed, self.ROOM.format(f"{self.project}/.deps", r"3\d\d"))
 
+    def test_packages_without_room(self):
+        self.program("dpkg-query", "exit 1\n")
+        self.program("id", "echo 0\n")
+        self.program("apt-get", "echo 'E: You do not have enough free space'; exit 1\n")
+        self.assertRegex(self.bash("task=setup; source scripts/environments.sh; lock_deps; "
+                                   "install_packages scripts/apt-docs.txt Docs", code=1),
+                         "(?s)Docs: installing .*" + self.ROOM.format("/usr", 300))
+
     def test_a_framework_without_room_is_not_passed_over(self):
         """--tolerant is for what this machine cannot have."""
         self.program("dpkg-query", "echo installed\n")
