@@ -89,8 +89,12 @@ install_packages() {
   step "$2: installing $missing"
   # Lists that cannot be renewed may still be good enough for the packages asked for.
   logged "$log" as_root apt-get update || true
+  # Not logged(), which would wait for the services that packages start.
   # shellcheck disable=SC2086  # a list of names
-  if logged "$log" as_root apt-get install --yes --no-install-recommends $missing; then return; fi
+  if as_root apt-get install --yes --no-install-recommends $missing >>"$log" 2>&1 </dev/null; then
+    return
+  fi
+  said=$(tail -n 60 "$log")
   if grep -q 'another process using it' <<<"$said"; then
     fail "another program is installing packages: when it has ended, type $typed again"
   fi

@@ -34,7 +34,7 @@ disk_is_full() {
   local probe=$1/.room.$$ status=0
   { head -c 262144 /dev/zero >"$probe"; } 2>/dev/null || status=1
   rm -f "$probe"
-  [[ -w $1 && $status != 0 ]]
+  [[ -d $1 && -w $1 && $status != 0 ]]
 }
 
 # is_out_of_room FOLDER: whether there was no room for the last command: mostly it has removed what
@@ -49,7 +49,7 @@ is_out_of_room() {
 say_no_room() {
   local fullest=$2 least system
   least=$(free_megabytes "$2")
-  if [[ -n ${3:-} && $(stat --format=%d "$2") != $(stat --format=%d "$3") &&
+  if [[ -d ${3:-} && $(stat --format=%d "$2") != $(stat --format=%d "$3") &&
     $(free_megabytes "$3") -lt $least ]]; then
     fullest=$3
     least=$(free_megabytes "$3")

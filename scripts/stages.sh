@@ -40,8 +40,7 @@ explain() {
   local folder
   folder=$(realpath -m "$(dirname "$1")")
   if is_out_of_room "$folder"; then
-    say_no_room "$(room_for_build)" "$folder" \
-      "$(dirname "$(mktemp --dry-run --tmpdir 2>/dev/null)")"
+    say_no_room "$(room_for_build)" "$folder" "${TMPDIR:-/tmp}"
     return
   fi
   echo "$said" >&2

@@ -17,34 +17,45 @@ readonly repository=${TENSORRT_REPOSITORY:-https://github.com/NVIDIA/TensorRT.gi
 readonly fetched=.deps/tensorrt-headers
 readonly log=.deps/logs/tensorrt-headers.log
 
+# shellcheck source=scripts/machine.sh
+source scripts/machine.sh
 # shellcheck source=scripts/pieces.sh
 source scripts/pieces.sh
 
 fail() {
-  echo "TensorRT's headers: $*; put NvInfer.h and NvOnnxParser.h of $version with the other headers" \
+  if is_out_of_room .deps; then
+    say_no_room 50 .deps
+    exit 1
+  fi
+  echo "TensorRT's headers: $*; or put NvInfer.h and NvOnnxParser.h of $version with the other headers" \
     "of their release into $PWD/$fetched/$version/include" >&2
   exit 1
 }
 
-# The folder that has the headers of $1, if any. Those that somebody has put there have no seal.
+# The folder that has the headers of $1, if any.
 find_headers() {
   local folder
   for folder in "../shared/third_party/tensorrt-$1/include" "$fetched/$1/include"; do
-    if [[ -s $folder/NvInfer.h && -s $folder/NvOnnxParser.h ]] &&
-      { [[ ! -e $folder/../.sums ]] || is_whole "${folder%/include}"; }; then
+    if [[ -s $folder/NvInfer.h && -s $folder/NvOnnxParser.h ]] && is_good "${folder%/include}"; then
       realpath "$folder"
       return
     fi
   done
 }
 
-# The last line that git wrote to the log with what went wrong.
-reason() { grep -E '^(fatal|error|warning):' "$log" | tail -n 1; }
+# is_good FOLDER: what was fetched here has the licence and a seal; what somebody has put there is
+# taken as it is.
+is_good() { [[ $1 != "$fetched"/* || ! (-e $1/.sums || -e $1/LICENSE) ]] || is_whole "$1"; }
 
-# The tag of a release: some have no last number of 0.
-tag_of() {
-  git ls-remote --tags "$repository" "refs/tags/v$1" "refs/tags/v$1.0" 2>>"$log" |
-    sed -n 's|.*refs/tags/||p' | head -n 1
+# Puts the tag of a release into `tag`: some have no last number of 0.
+find_tag() {
+  git_does . ls-remote --tags "$repository" "refs/tags/v$1" "refs/tags/v$1.0"
+  tag=$(sed -n 's|.*refs/tags/||p' <<<"$said" | head -n 1)
+}
+
+# git_does FOLDER WORD...
+git_does() {
+  logged "$log" git -C "$@" || fail "git $2 of $repository: $(reason)$(what_to_type "$log")"
 }
 
 # fetch VERSION: a clone of one commit, of which only the headers are checked out.
@@ -58,19 +69,18 @@ fetch() {
       "again, and the old ones stay until then" >&2
   fi
   rm -rf "$clone"
-  tag=$(tag_of "$version") || fail "cannot read $repository ($(reason))"
+  find_tag "$version"
   [[ -n $tag ]] || fail "$repository has no tag v$version"
-  git clone --quiet --depth 1 --branch "$tag" --filter=blob:none --sparse "$repository" "$clone" \
-    >>"$log" 2>&1 || fail "cannot clone $repository at $tag ($(reason))"
-  git -C "$clone" sparse-checkout set include >>"$log" 2>&1 ||
-    fail "cannot check out include/ of $repository at $tag ($(reason))"
-  git -C "$clone" submodule update --quiet --init --depth 1 parsers/onnx >>"$log" 2>&1 ||
-    fail "cannot clone parsers/onnx of $repository at $tag ($(reason))"
+  git_does . clone --quiet --depth 1 --branch "$tag" --filter=blob:none --sparse "$repository" \
+    "$clone"
+  git_does "$clone" sparse-checkout set include
+  git_does "$clone" submodule update --quiet --init --depth 1 parsers/onnx
   rm -rf "$fetched/$version.new"
-  mkdir -p "$fetched/$version.new"
-  cp -R "$clone/include" "$clone/LICENSE" "$fetched/$version.new/"
-  cp "$clone"/parsers/onnx/*.h "$fetched/$version.new/include/"
-  seal "$fetched/$version.new"
+  {
+    mkdir -p "$fetched/$version.new" &&
+      cp -R "$clone/include" "$clone/LICENSE" "$fetched/$version.new/" &&
+      cp "$clone"/parsers/onnx/*.h "$fetched/$version.new/include/" && seal "$fetched/$version.new"
+  } 2>/dev/null || fail "$fetched/$version.new cannot be written"
   rm -rf "${fetched:?}/$version"
   mv "$fetched/$version.new" "$fetched/$version"
   rm -rf "$clone"

@@ -28,7 +28,8 @@ class Disk(Case):
         for words in ("OSError: [Errno 28] No space left on device", "Disk quota exceeded",
                       "E: You do not have enough free space in /var/cache/apt/archives/."):
             self.program("fails", f'echo "{words}"; exit 1\n')
-            said = self.one_line("source scripts/stages.sh; quietly build/a.log fails")
+            said = self.one_line("source scripts/stages.sh; quietly build/a.log fails",
+                                 TMPDIR="/nonesuch")
             self.assertRegex(said, self.ROOM.format(f"{self.project}/build", 250))
 
     def test_the_build_fails_on_a_full_disk(self):
@@ -44,6 +45,14 @@ class Disk(Case):
             "task=setup; source scripts/environments.sh; mkdir -p .deps/logs; " + self.FULL +
             "environment peer scripts/python-tests.txt Tests")
         self.assertRegex(printed, self.ROOM.format(f"{self.project}/.deps", r"3\d\d"))
+
+    def test_packages_without_room(self):
+        self.program("dpkg-query", "exit 1\n")
+        self.program("id", "echo 0\n")
+        self.program("apt-get", "echo 'E: You do not have enough free space'; exit 1\n")
+        self.assertRegex(self.bash("task=setup; source scripts/environments.sh; lock_deps; "
+                                   "install_packages scripts/apt-docs.txt Docs", code=1),
+                         "(?s)Docs: installing .*" + self.ROOM.format("/usr", 300))
 
     def test_a_framework_without_room_is_not_passed_over(self):
         """--tolerant is for what this machine cannot have."""
@@ -84,14 +93,15 @@ class InTheWay(Case):
 
     def test_something_else_of_that_name(self):
         deps = self.project / ".deps"
-        for name, make in (("lock", "mkdir"), ("lock", "mkfifo"), ("logs", "touch"), ("", "touch")):
+        for name, make in (("lock", "mkdir"), ("lock", "mkfifo"), ("logs", "touch"),
+                           ("", "touch")):
             with self.subTest(name=name, make=make):
                 path = deps / name
                 if name:
                     deps.mkdir(exist_ok=True)
                 said = self.one_line(f"{make} {path}; {self.LOCK}")
-                self.assertEqual(said, f"setup: error: {path} cannot be written: type rm -r {path}, "
-                                       "then type bash again\n")
+                self.assertEqual(said, f"setup: error: {path} cannot be written: type rm -r "
+                                       f"{path}, then type bash again\n")
                 self.bash(f"rm -r .deps; {self.LOCK}; rm -r .deps")
 
     def test_two_at_once(self):
