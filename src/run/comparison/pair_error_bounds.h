@@ -75,6 +75,13 @@ class PairErrorBounds {
     return GraphOf(first).is_precise && GraphOf(second).is_precise;
   }
 
+  /// Whether one of the two has rounded weights, of a shorter type than the other's.
+  bool WeightTypesDiffer(size_t first, size_t second) const {
+    const DType a = GraphOf(first).model_coarsest, b = GraphOf(second).model_coarsest;
+    const bool known = a != DType::kUndefined && b != DType::kUndefined;
+    return known && UnitRoundoff(a) != UnitRoundoff(b);
+  }
+
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
   /// are saved outputs.
   void AddRunner(size_t stream, const LiveRunner& runner);
