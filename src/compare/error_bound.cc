@@ -42,6 +42,8 @@ constexpr double kSafetyOfShort = 2.25;
 // A movement by whole steps is 3.5 times that by rounding, and draws that differ by a factor may
 // all be small beside what a runtime does.
 constexpr double kTimesSpread = 0.5;
+// Where weights are moved along, outputs of right sides differ by up to 1.3 times the movement.
+constexpr double kTimesWeights = 1.5;
 // Values of a short type that are nearly alike, as those of a column behind a mean, are rounded
 // across a step together: of so many elements single steps tell nothing.
 constexpr double kFewSteps = 0.05;
@@ -126,6 +128,7 @@ double GainShare(double count, const ErrorBound& bound) {
 struct FittedBound {
   double rms = 0;
   double element = 0;
+  double relative = 0;  // as `element`, as a share of the element itself
   double gain = 0;
   double before = 0;     // `rms` without the condition
   double condition = 1;  // by which the whole or what single elements may differ by was widened
@@ -141,7 +144,7 @@ double TimesMoved(const ErrorBound& bound, double rms) {
   const double roundoffs =
       std::clamp(rms / std::max(bound.roundoff, kFloat32Roundoff), 1.0, kRoomyBound);
   const double spread = kTimesSpread * bound.spread;
-  if (bound.weights_moved) return std::clamp(spread, 1.0, roundoffs);
+  if (bound.weights_moved) return std::max(std::min(spread, roundoffs), kTimesWeights);
   const double safety = bound.roundoff > kFloat32Roundoff ? kSafetyOfShort : kSafety;
   return std::min(spread / safety, 1.0) * roundoffs;
 }
@@ -160,7 +163,8 @@ FittedBound FitBound(const Tensor& a, const Tensor& b, const ErrorBound& bound, 
   };
   const double moved = TimesMoved(bound, fitted.before) * bound.moved_element;
   fitted.condition = std::max(fitted.condition, moved / element(fitted.before));
-  fitted.element = std::max(element(fitted.rms), moved);
+  fitted.relative = element(fitted.rms);
+  fitted.element = std::max(fitted.relative, moved);
   const double filled = share * static_cast<double>(std::max<int64_t>(a.element_count(), 1));
   fitted.gain = std::max(GainShare(filled, bound) * fitted.rms, kGainFloor);
   return fitted;
@@ -332,7 +336,7 @@ Result<BoundVerdict> MeasureAgainstBound(const Tensor& a, const Tensor& b,
   verdict.gain_bound = fitted.gain;
   verdict.atol = std::isfinite(verdict.scale) ? fitted.element * verdict.scale : 0;
   if (bound.steps) verdict.atol = std::max(verdict.atol, 1.0);
-  verdict.rtol = fitted.element;
+  verdict.rtol = fitted.relative;
   verdict.times_over = Times(verdict.rms, fitted.rms);
   RaiseTo(Times(std::fabs(verdict.gain), verdict.gain_bound), BoundMeasure::kGain, verdict);
   if (bound.clean > 0 && verdict.scale > 0) MeasureBeyond(a, b, bound, verdict);

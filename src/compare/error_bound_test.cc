@@ -334,7 +334,7 @@ TEST(ErrorBoundTest, ABoundIsNoWiderThanDrawsThatAgreeExplain) {
 
 TEST(ErrorBoundTest, WhatWeightsAndInputsMoveTogetherIsAllOfIt) {
   const double roundoffs = kBound.rms * 0x1p24;
-  EXPECT_NEAR(Widened(60, 1, true).condition, std::hypot(1, 60 / roundoffs), 0.01);
+  EXPECT_NEAR(Widened(60, 1, true).condition, std::hypot(1, 1.5 * 60 / roundoffs), 0.01);
 }
 
 TEST(ErrorBoundTest, AnElementMayDifferByWhatItIsMovedBy) {
@@ -347,8 +347,9 @@ TEST(ErrorBoundTest, AnElementMayDifferByWhatItIsMovedBy) {
   bound.moved_element = 6e-4;
   const FunctionResult result = Judge(Floats(a), Floats(b), bound);
   EXPECT_TRUE(result.passed());
-  EXPECT_NEAR(VerdictOf(result).condition, 6e-4 / (12 * kBound.rms), 0.01);
+  EXPECT_NEAR(VerdictOf(result).condition, 1.5 * 6e-4 / (12 * kBound.rms), 0.01);
   EXPECT_DOUBLE_EQ(VerdictOf(result).bound, kBound.rms);
+  EXPECT_DOUBLE_EQ(VerdictOf(result).rtol, 12 * kBound.rms) << "near ties are no wider";
 }
 
 TEST(ErrorBoundTest, AConditionWidensNoBoundThatHasRoomForItAlready) {

@@ -62,7 +62,8 @@ def notes():
     """Two seconds of a piano, as the sound model is fed with it: between its notes is silence."""
     time = np.arange(43844) / 22050
     sound = np.zeros(len(time))
-    for pitch, start, loudness in ((261.6, .05, .3), (329.6, .4, .25), (392, .8, .25), (523.25, 1.2, .3)):
+    for pitch, start, loudness in ((261.6, .05, .3), (329.6, .4, .25), (392, .8, .25),
+                                   (523.25, 1.2, .3)):
         since = np.clip(time - start, 0, None)
         for harmonic in range(1, 9):
             sound += (loudness / harmonic * np.sin(2 * np.pi * pitch * harmonic * since) *

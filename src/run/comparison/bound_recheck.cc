@@ -56,7 +56,7 @@ class DrawnMovements {
   void Give(double roundoff, RecheckedOutput& output) const {
     const double steps = most_.value_or(0) / roundoff;
     output.condition = std::clamp(steps, 1.0, kMostCondition);
-    output.spread = least_ > 0 ? *most_ / least_ : kMostCondition;
+    if (steps > 0) output.spread = least_ > 0 ? *most_ / least_ : kMostCondition;
     output.element = steps > kMostCondition ? element_ * kMostCondition / steps : element_;
   }
 

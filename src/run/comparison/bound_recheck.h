@@ -1,7 +1,7 @@
 // Whether an output that is over its error bound belongs to a model that amplifies rounding: the
 // runner infers once more with every float input moved by one rounding step, which no faultless
 // runtime can be told from; where no input is a float, with the model's weights moved so. Where
-// one side has weights of a shorter type, inputs and weights are moved by steps of that type.
+// one side rounds to a short type, inputs and weights are moved by steps of that type.
 #pragma once
 
 #include <cstdint>
@@ -75,8 +75,8 @@ struct OutputToRecheck {
   double since_error = 0;  ///< that, relative
 };
 
-/// What the draws move. Weights are moved along where one of two sides rounds them to a shorter
-/// type than the other does: that is most of what they differ by.
+/// What the draws move. Weights are moved along where one of two sides rounds them, or what layers
+/// make, to a short type and the other does not: that is most of what they differ by.
 enum class Moves : uint8_t { kInputs, kInputsAndWeights };
 
 class BoundRecheck {

@@ -136,9 +136,8 @@ Result<IterationComparison> ComparisonRun::RecheckBounds(const Pair& pair, int64
     over_second.push_back({output.b_name, bound->roundoff, known ? since->b_name : "", error});
   }
   bool any = false;
-  const Moves moves = bounds_.elements->WeightTypesDiffer(pair.first, pair.second)
-                          ? Moves::kInputsAndWeights
-                          : Moves::kInputs;
+  const bool apart = bounds_.elements->RoundApart(pair.first, pair.second);
+  const Moves moves = apart ? Moves::kInputsAndWeights : Moves::kInputs;
   for (const size_t stream : {pair.first, pair.second}) {
     if (over.empty() || !bounds_.recheck->CanInfer(stream)) continue;
     const std::vector<RecheckedOutput> rechecked = bounds_.recheck->Recheck(

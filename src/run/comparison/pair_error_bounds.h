@@ -75,12 +75,8 @@ class PairErrorBounds {
     return GraphOf(first).is_precise && GraphOf(second).is_precise;
   }
 
-  /// Whether one of the two has rounded weights, of a shorter type than the other's.
-  bool WeightTypesDiffer(size_t first, size_t second) const {
-    const DType a = GraphOf(first).model_coarsest, b = GraphOf(second).model_coarsest;
-    const bool known = a != DType::kUndefined && b != DType::kUndefined;
-    return known && UnitRoundoff(a) != UnitRoundoff(b);
-  }
+  /// Whether one of the two rounds to a short type where the other does not, or at other places.
+  bool RoundApart(size_t first, size_t second) const;
 
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
   /// are saved outputs.
