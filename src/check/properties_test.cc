@@ -114,6 +114,22 @@ TEST_F(RowPropertiesTest, PermutedRowsNameTheSmallestBatch) {
   EXPECT_EQ(record.smallest_case, "a batch of 2 rows reversed");
 }
 
+TEST_F(RowPropertiesTest, AModelThatReversesItsBatchDoesNotMendAReversedOne) {
+  FakeModel model = ByRows(kDouble);
+  model.infer = [](const TensorMap& feed, int64_t) {
+    const Tensor& x = feed.front().tensor;
+    const auto values = x.As<float>();
+    std::vector<float> reversed;
+    for (size_t row = values.size() / 2; row-- > 0;) {
+      reversed.insert(reversed.end(), {values[2 * row], values[2 * row + 1]});
+    }
+    return FakeAnswer{FakeAnswer::Kind::kOutputs, TensorMap{{"y", Floats(x.dims(), reversed)}}};
+  };
+  const PropertyRecord record = Try(model, PermutedRows);
+  EXPECT_EQ(record.verdict, PropertyVerdict::kBroken);
+  EXPECT_THAT(record.smallest_case, HasSubstr(" rows shifted by one"));
+}
+
 TEST_F(RowPropertiesTest, ARowIsTheSameAlone) {
   const PropertyRecord record = Try(ByRows(kByPlace), BatchOfOne);
   EXPECT_EQ(record.verdict, PropertyVerdict::kBroken);

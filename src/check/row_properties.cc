@@ -114,14 +114,19 @@ PropertyRecord IdenticalRows(Subject& subject) {
 PropertyRecord PermutedRows(Subject& subject) {
   return ForEachBatch(subject, "batches", "", [&](Trial& trial, int64_t count) {
     const std::vector<int64_t> rows = AllRows(count);
-    const std::vector<int64_t> reversed(rows.rbegin(), rows.rend());
-    const std::string what = "a batch of " + std::to_string(count) + " rows reversed";
+    const std::string batch = "a batch of " + std::to_string(count) + " rows ";
     const Result<TensorMap> straight = InferRows(subject, rows);
-    if (!straight.ok()) return trial.Break(what, straight.status().message());
-    const Result<TensorMap> back = InferRows(subject, reversed);
-    const Result<TensorMap> expected = RowsOf(*straight, reversed);
-    if (!expected.ok()) return trial.Break(what, expected.status().message());
-    return trial.Hold(what, *expected, back);
+    if (!straight.ok()) return trial.Break(batch + "reversed", straight.status().message());
+    const auto holds = [&](const std::vector<int64_t>& order, const std::string& what) {
+      const Result<TensorMap> expected = RowsOf(*straight, order);
+      if (!expected.ok()) return trial.Break(what, expected.status().message());
+      return trial.Hold(what, *expected, InferRows(subject, order));
+    };
+    if (!holds({rows.rbegin(), rows.rend()}, batch + "reversed")) return false;
+    // Reversed again by the model itself, rows would come out right.
+    std::vector<int64_t> shifted(rows.begin() + 1, rows.end());
+    shifted.push_back(0);
+    return count < 3 || holds(shifted, batch + "shifted by one");
   });
 }
 

@@ -72,8 +72,8 @@ Status RecheckOn(const Subject& subject, const TensorMap& feed,
   rechecked = RecheckableIn(made, subject.bounds);
   if (rechecked.empty()) return {};
   return MeasureConditions(
-      made, runs.roundoff(), [&](std::optional<Nudge> nudge) { return runs.Infer(nudge); },
-      rechecked);
+      made, runs.roundoff(), RepeatsOf(subject.plan.model, subject.model.random_operator()),
+      [&](std::optional<Nudge> nudge) { return runs.Infer(nudge); }, rechecked);
 }
 
 }  // namespace
@@ -90,11 +90,10 @@ WidenedBounds WiderBounds::Measure(const TensorMap& feed) const {
   // Where it cannot be measured the bounds stay.
   (void)RecheckOn(subject_, feed, rechecked);
   for (const auto& [name, output] : rechecked) {
-    if (output.condition <= 1) continue;
     ErrorBound bound = *subject_.bounds.Find(name);
-    bound.condition = output.condition;
+    TakeCondition(output, bound);
+    wide.condition = std::max(wide.condition, WidenedBy(bound, bound.rms));
     wide.bounds.Set(name, std::move(bound));
-    wide.condition = std::max(wide.condition, output.condition);
   }
   return wide;
 }

@@ -33,6 +33,17 @@ constexpr double kNormalFourths = 3;
 // what it amplifies: what is left of a saturated sigmoid moves by as much as its bound allows
 // anyway.
 constexpr double kRoomyBound = 1024;
+// A well-conditioned network passes on one rounding step of its inputs, which is up to two
+// roundoffs, and rounds what it makes of them.
+constexpr double kPlainCondition = 4;
+// By how much a bound is larger than what is typical: see kSafetyFine, kSafetyCoarse, kShortTimes.
+constexpr double kSafety = 6;
+constexpr double kSafetyOfShort = 2.25;
+// A movement by whole steps is 3.5 times that by rounding, and draws that differ by a factor may
+// all be small beside what a runtime does.
+constexpr double kTimesSpread = 0.5;
+// Where weights are moved along, outputs of right sides differ by up to 1.3 times the movement.
+constexpr double kTimesWeights = 1.5;
 // Values of a short type that are nearly alike, as those of a column behind a mean, are rounded
 // across a step together: of so many elements single steps tell nothing.
 constexpr double kFewSteps = 0.05;
@@ -117,13 +128,25 @@ double GainShare(double count, const ErrorBound& bound) {
 struct FittedBound {
   double rms = 0;
   double element = 0;
+  double relative = 0;  // as `element`, as a share of the element itself
   double gain = 0;
-  double condition = 1;  // by which it was widened
+  double before = 0;     // `rms` without the condition
+  double condition = 1;  // by which the whole or what single elements may differ by was widened
 };
 
-double ConditionBeyond(double rms, const ErrorBound& bound) {
-  const double room = rms / (kRoomyBound * std::max(bound.roundoff, kFloat32Roundoff));
-  return std::max(bound.condition / std::max(room, 1.0), 1.0);
+// By what the movement of an output that rounding on the inputs makes is multiplied, for its bound.
+// If all roundings were amplified as that one is, that would be the number of roundoffs in a bound.
+// Most are not, and movements that all draws agree on show what a rounding does: then it is what
+// is typical of those roundings. Where few values decide, as a minimum by which all others are
+// divided, draws differ, and so may runtimes. What weights and inputs make together is more than a
+// side with rounded weights does.
+double TimesMoved(const ErrorBound& bound, double rms) {
+  const double roundoffs =
+      std::clamp(rms / std::max(bound.roundoff, kFloat32Roundoff), 1.0, kRoomyBound);
+  const double spread = kTimesSpread * bound.spread;
+  if (bound.weights_moved) return std::max(std::min(spread, roundoffs), kTimesWeights);
+  const double safety = bound.roundoff > kFloat32Roundoff ? kSafetyOfShort : kSafety;
+  return std::min(spread / safety, 1.0) * roundoffs;
 }
 
 FittedBound FitBound(const Tensor& a, const Tensor& b, const ErrorBound& bound, double scale) {
@@ -131,11 +154,17 @@ FittedBound FitBound(const Tensor& a, const Tensor& b, const ErrorBound& bound, 
   if (bound.absolute > 0 && scale > 0) fitted.rms = std::hypot(bound.rms, bound.absolute / scale);
   const double share = bound.rectified ? FilledShare(a, b) : 1;
   if (bound.thinned) fitted.rms *= std::max(kThinnedTimes * std::pow(share, kThinnedPower), 1.0);
-  fitted.condition = ConditionBeyond(fitted.rms, bound);
+  fitted.before = fitted.rms;
+  fitted.condition = WidenedBy(bound, fitted.rms);
   fitted.rms *= fitted.condition;
   if (!(fitted.rms > 0)) return fitted;
-  fitted.element = kElementTimes * fitted.rms / std::sqrt(share) + bound.element;
-  fitted.element = std::max(fitted.element, bound.largest);
+  const auto element = [&](double rms) {
+    return std::max(kElementTimes * rms / std::sqrt(share) + bound.element, bound.largest);
+  };
+  const double moved = TimesMoved(bound, fitted.before) * bound.moved_element;
+  fitted.condition = std::max(fitted.condition, moved / element(fitted.before));
+  fitted.relative = element(fitted.rms);
+  fitted.element = std::max(fitted.relative, moved);
   const double filled = share * static_cast<double>(std::max<int64_t>(a.element_count(), 1));
   fitted.gain = std::max(GainShare(filled, bound) * fitted.rms, kGainFloor);
   return fitted;
@@ -164,6 +193,7 @@ void AllowForFew(const Tensor& a, const Tensor& b, const ErrorBound& bound, doub
   const auto all = static_cast<double>(std::max<int64_t>(a.element_count(), 1));
   const double few = EffectiveCount(a, b, scale);
   fitted.rms *= Varies(few) / Varies(all);
+  fitted.before *= Varies(few) / Varies(all);
   fitted.gain = std::max(fitted.gain, GainShare(few, bound) * fitted.rms);
 }
 
@@ -235,6 +265,14 @@ bool HasChannelsFirst(const Dims& dims) { return dims.size() > 3; }
 
 }  // namespace
 
+double WidenedBy(const ErrorBound& bound, double rms) {
+  if (bound.condition <= kPlainCondition || !(rms > 0)) return 1;
+  const double moved =
+      std::sqrt(bound.condition * bound.condition - kPlainCondition * kPlainCondition);
+  const double roundoff = std::max(bound.roundoff, kFloat32Roundoff);
+  return std::hypot(1.0, TimesMoved(bound, rms) * moved * roundoff / rms);
+}
+
 int64_t RowLength(const Dims& dims) {
   if (dims.empty()) return 1;
   return std::max<int64_t>(HasChannelsFirst(dims) ? dims[1] : dims.back(), 1);
@@ -294,11 +332,11 @@ Result<BoundVerdict> MeasureAgainstBound(const Tensor& a, const Tensor& b,
   if (!fits && fitted.rms > 0 && verdict.scale > 0) AllowForFew(a, b, bound, verdict.scale, fitted);
   verdict.bound = fitted.rms;
   verdict.condition = fitted.condition;
-  verdict.bound_before = fitted.rms / fitted.condition;
+  verdict.bound_before = fitted.before;
   verdict.gain_bound = fitted.gain;
   verdict.atol = std::isfinite(verdict.scale) ? fitted.element * verdict.scale : 0;
   if (bound.steps) verdict.atol = std::max(verdict.atol, 1.0);
-  verdict.rtol = fitted.element;
+  verdict.rtol = fitted.relative;
   verdict.times_over = Times(verdict.rms, fitted.rms);
   RaiseTo(Times(std::fabs(verdict.gain), verdict.gain_bound), BoundMeasure::kGain, verdict);
   if (bound.clean > 0 && verdict.scale > 0) MeasureBeyond(a, b, bound, verdict);

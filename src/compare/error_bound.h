@@ -37,13 +37,19 @@ struct ErrorBound {
   double absolute = 0;     ///< beside `rms`, in the output's own unit
   bool rectified = false;  ///< zeros have no error: it is in the other elements
   bool thinned = false;    ///< and it is that of values which a rectifier has taken away
-  double condition = 1;    ///< by which the whole bound is wider, for outputs that amplify rounding
-  bool crossed = false;    ///< errors go into whole rows: all of it may be a gain
-  double roundoff = 0;     ///< of the coarsest float type on the way; 0: not known
-  std::string since = {};  ///< the compared output whose measured error it allows for; or none
-  bool steps = false;      ///< integers that come of quantising may be one step apart
-  std::string why;         ///< "float32, longest sum 4608, 23 layers"
+  double condition = 1;    ///< roundoffs by which rounding on the inputs moves it; 1: not measured
+  double spread = 1;       ///< the largest of such movements over the smallest
+  double moved_element = 0;    ///< the largest movement of a single element, relative
+  bool weights_moved = false;  ///< along with the inputs, as one of the sides rounds them
+  bool crossed = false;        ///< errors go into whole rows: all of it may be a gain
+  double roundoff = 0;         ///< of the coarsest float type on the way; 0: not known
+  std::string since = {};      ///< the compared output whose measured error it allows for; or none
+  bool steps = false;          ///< integers that come of quantising may be one step apart
+  std::string why;             ///< "float32, longest sum 4608, 23 layers"
 };
+
+/// By what the condition makes a bound of the root mean square, `rms`, wider: 1 where it is small.
+double WidenedBy(const ErrorBound& bound, double rms);
 
 /// The bounds of one pair of runners, by the first one's names of outputs.
 class ErrorBounds {

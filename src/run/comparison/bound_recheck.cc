@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compare/error_bound.h"
+#include "model/onnx/model_type.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
@@ -12,7 +13,7 @@ namespace vernier {
 namespace {
 
 constexpr uint64_t kHearingDraws = 3;
-// A well-conditioned network moves by no more, and its bound has room for it.
+// What repeats itself but for the order of its sums differs by no more.
 constexpr double kFewRoundoffs = 8;
 
 // The coarsest roundoff before an output and of itself: what moves a short type at all moves it by
@@ -24,19 +25,45 @@ double CoarsestBefore(const std::string& name, const TensorMap& made, double of_
   return std::max({of_inputs, of_the_way, own});
 }
 
-// By how many roundoffs of that size an output has moved, relative to its scale. 0 where the two
-// cannot be compared, and where that is no finite number.
-double StepsMoved(const std::string& name, const TensorMap& from, const TensorMap& to,
-                  double roundoff) {
+// By how much an output has moved, relative to its scale: as a whole, and a single element at most.
+struct Movement {
+  double rms = 0;
+  double element = 0;
+};
+
+// 0 where the two cannot be compared, and where that is no finite number.
+Movement Moved(const std::string& name, const TensorMap& from, const TensorMap& to) {
   const Tensor* before = Find(from, name);
   const Tensor* after = Find(to, name);
   const bool comparable = before != nullptr && after != nullptr && !before->bytes().empty() &&
                           before->dims() == after->dims() && before->dtype() == after->dtype();
-  if (!comparable) return 0;
+  if (!comparable) return {};
   const Result<BoundVerdict> moved = MeasureAgainstBound(*before, *after, {});
-  const double steps = moved.ok() ? moved->rms / roundoff : 0;
-  return std::isfinite(steps) ? steps : 0;
+  if (!moved.ok() || !std::isfinite(moved->rms) || !(moved->scale > 0)) return {};
+  if (Kind(before->dtype()) == DTypeKind::kComplex) return {.rms = moved->rms};
+  return {moved->rms, SplitErrors(*before, *after, 0).largest / moved->scale};
 }
+
+// What the draws have made of an output.
+class DrawnMovements {
+ public:
+  void Add(const Movement& moved) {
+    least_ = most_ ? std::min(least_, moved.rms) : moved.rms;
+    most_ = std::max(most_.value_or(0), moved.rms);
+    element_ = std::max(element_, moved.element);
+  }
+
+  void Give(double roundoff, RecheckedOutput& output) const {
+    const double steps = most_.value_or(0) / roundoff;
+    output.condition = std::clamp(steps, 1.0, kMostCondition);
+    if (steps > 0) output.spread = least_ > 0 ? *most_ / least_ : kMostCondition;
+    output.element = steps > kMostCondition ? element_ * kMostCondition / steps : element_;
+  }
+
+ private:
+  double least_ = 0, element_ = 0;
+  std::optional<double> most_;
+};
 
 // A TensorRT engine takes minutes to build, and would be built for each draw.
 Result<NudgedWeights> WeightsToMove(const RunnerPlan& runner) {
@@ -44,29 +71,34 @@ Result<NudgedWeights> WeightsToMove(const RunnerPlan& runner) {
   return NudgedWeights::Of(runner.model);
 }
 
-// A runner on a feed whose floats are moved, or, where it has none, with its weights moved.
+// A runner on a feed whose floats are moved, or with its weights moved: where it has no floats, or
+// where weights are moved along.
 class MovedInference {
  public:
   static Result<MovedInference> Of(LiveRuns& live, size_t stream, const TensorMap& feed,
-                                   int64_t iteration) {
+                                   int64_t iteration, Moves moves) {
     MovedInference moved(live, stream, feed, iteration);
     moved.roundoff_ = CoarsestRoundoff(feed);
-    if (moved.roundoff_ > 0) return moved;
-    VERNIER_ASSIGN_OR_RETURN(NudgedWeights weights, WeightsToMove(live[stream].plan()));
-    moved.roundoff_ = weights.roundoff();
-    moved.weights_.emplace(std::move(weights));
+    const bool has_floats = moved.roundoff_ > 0;
+    if (has_floats && moves == Moves::kInputs) return moved;
+    Result<NudgedWeights> weights = WeightsToMove(live[stream].plan());
+    if (!weights.ok() && has_floats) return moved;
+    if (!weights.ok()) return weights.status();
+    moved.roundoff_ = std::max(moved.roundoff_, weights->roundoff());
+    moved.weights_.emplace(*std::move(weights));
+    moved.moves_along_ = moves == Moves::kInputsAndWeights;
     return moved;
   }
 
+  /// Whether weights are moved by steps of the shorter type.
+  bool moves_along() const { return moves_along_; }
   double roundoff() const { return roundoff_; }
 
   Result<TensorMap> Infer(std::optional<Nudge> nudge) const {
-    if (!weights_ || !nudge) {
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
-      return live_.InferAside(stream_, moved, iteration_);
-    }
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
+    if (!weights_ || !nudge) return live_.InferAside(stream_, moved, iteration_);
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
-    return live_.InferAsideWith(stream_, *model, feed_, iteration_);
+    return live_.InferAsideWith(stream_, *model, moved, iteration_);
   }
 
  private:
@@ -79,81 +111,112 @@ class MovedInference {
   int64_t iteration_;
   double roundoff_ = 0;
   std::optional<NudgedWeights> weights_;
+  bool moves_along_ = false;
 };
 
 }  // namespace
 
-Status MeasureConditions(const TensorMap& made, double roundoff, const InferMoved& infer,
+Repeats RepeatsOf(const ModelPlan& model, const std::string& random_operator) {
+  const bool is_onnx = model.type == ModelTypeName(ModelType::kOnnx);
+  return is_onnx && random_operator.empty() ? Repeats::kSurely : Repeats::kPerhaps;
+}
+
+Status MeasureConditions(const TensorMap& made, double roundoff, Repeats repeats,
+                         const InferMoved& infer,
                          std::map<std::string, RecheckedOutput>& rechecked) {
   if (roundoff == 0) return {};
   // What moves by itself tells nothing of rounding.
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap repeated, infer({}));
+  const bool surely = repeats == Repeats::kSurely;
+  TensorMap repeated;
+  if (!surely) {
+    VERNIER_ASSIGN_OR_RETURN(repeated, infer({}));
+  }
   std::map<double, std::vector<std::pair<const std::string, RecheckedOutput>*>> by_roundoff;
   for (auto& entry : rechecked) {
     const double own = CoarsestBefore(entry.first, made, roundoff, entry.second.roundoff);
-    entry.second.repeats = StepsMoved(entry.first, made, repeated, own) <= kFewRoundoffs;
+    entry.second.repeats = surely || Moved(entry.first, made, repeated).rms <= kFewRoundoffs * own;
     if (entry.second.repeats) by_roundoff[own].push_back(&entry);
   }
+  const uint64_t draws = kHearingDraws - (surely ? 0 : 1);
   for (const auto& [own, outputs] : by_roundoff) {
-    for (uint64_t draw = 0; draw < kHearingDraws; ++draw) {
+    std::map<std::string, DrawnMovements> moves;
+    for (uint64_t draw = 0; draw < draws; ++draw) {
       VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, infer(Nudge{draw, own}));
       for (auto* entry : outputs) {
-        const double steps = StepsMoved(entry->first, made, moved, own);
-        if (steps <= kFewRoundoffs) continue;
-        double& condition = entry->second.condition;
-        condition = std::max(condition, std::min(steps, kMostCondition));
+        DrawnMovements& drawn = moves[entry->first];
+        drawn.Add(Moved(entry->first, made, moved));
+        drawn.Give(own, entry->second);
       }
     }
   }
   return {};
 }
 
-double ConditionSince(double before, double condition) {
-  if (before <= 1) return condition;
-  return condition > kFewRoundoffs * before ? condition / before : 1;
+void TakeCondition(const RecheckedOutput& rechecked, ErrorBound& bound) {
+  bound.condition = rechecked.condition;
+  bound.spread = rechecked.spread;
+  bound.moved_element = rechecked.element;
+  bound.weights_moved = rechecked.weights;
+}
+
+double ShareSince(double before, double error) {
+  return std::min(std::max(error, 1.0) / std::max(before, 1.0), 1.0);
 }
 
 std::vector<RecheckedOutput> BoundRecheck::Recheck(size_t stream,
                                                    std::span<const OutputToRecheck> outputs,
-                                                   const TensorMap& made) {
+                                                   const TensorMap& made, Moves moves) {
+  const Subject subject{stream, moves};
   std::vector<OutputToRecheck> unknown;
-  for (const auto& [name, roundoff, since] : outputs) {
-    if (!known_.contains({stream, name})) unknown.push_back({name, roundoff});
-    const bool made_too = !since.empty() && Find(made, since) != nullptr;
-    if (made_too && !known_.contains({stream, since})) unknown.push_back({since, roundoff});
+  for (const OutputToRecheck& output : outputs) {
+    for (const std::string& name : {output.name, output.since}) {
+      const bool here = !name.empty() && Find(made, name) != nullptr;
+      if (here && !known_.contains({subject, name})) unknown.push_back({name, output.roundoff});
+    }
   }
   // What an inference that failed has not told stays unknown, and the bound as it is.
-  if (!unknown.empty() && CanInfer(stream)) (void)Measure(stream, unknown, made);
+  if (!unknown.empty() && CanInfer(stream)) (void)Measure(subject, unknown, made);
   std::vector<RecheckedOutput> rechecked;
   for (const OutputToRecheck& output : outputs) {
-    rechecked.push_back(KnownOf(stream, output.name));
-    double& condition = rechecked.back().condition;
-    condition = ConditionSince(KnownOf(stream, output.since).condition, condition);
+    RecheckedOutput found = KnownOf(subject, output.name);
+    const double roundoff = std::max(output.roundoff, UnitRoundoff(DType::kFloat32));
+    const double before = KnownOf(subject, output.since).condition;
+    const double share =
+        output.since.empty() ? 1 : ShareSince(before, output.since_error / roundoff);
+    found.condition = std::max(found.condition * share, 1.0);
+    found.element *= share;
+    rechecked.push_back(found);
   }
   return rechecked;
 }
 
-RecheckedOutput BoundRecheck::KnownOf(size_t stream, const std::string& name) const {
-  const auto found = known_.find({stream, name});
+RecheckedOutput BoundRecheck::KnownOf(Subject subject, const std::string& name) const {
+  const auto found = known_.find({subject, name});
   return found == known_.end() ? RecheckedOutput() : found->second;
 }
 
-Status BoundRecheck::Measure(size_t stream, std::span<const OutputToRecheck> outputs,
+Status BoundRecheck::Measure(Subject subject, std::span<const OutputToRecheck> outputs,
                              const TensorMap& made) {
   const TensorMap& feed = bounds_.last_feed();
   std::map<std::string, RecheckedOutput> rechecked;
   for (const OutputToRecheck& output : outputs) rechecked[output.name].roundoff = output.roundoff;
   // With --noise-floor the kept feed is that of iteration 0, and `made` may be of any.
+  const int64_t iteration = bounds_.last_iteration();
   TensorMap of_first;
   if (live_.plan().noise_floor) {
-    VERNIER_ASSIGN_OR_RETURN(of_first, live_.InferAside(stream, feed, bounds_.last_iteration()));
+    VERNIER_ASSIGN_OR_RETURN(of_first, live_.InferAside(subject.stream, feed, iteration));
   }
-  VERNIER_ASSIGN_OR_RETURN(const MovedInference moved,
-                           MovedInference::Of(live_, stream, feed, bounds_.last_iteration()));
+  VERNIER_ASSIGN_OR_RETURN(
+      const MovedInference moved,
+      MovedInference::Of(live_, subject.stream, feed, iteration, subject.moves));
   const Status status = MeasureConditions(
       live_.plan().noise_floor ? of_first : made, moved.roundoff(),
+      RepeatsOf(live_[subject.stream].plan().model, live_.random_numbers()),
       [&](std::optional<Nudge> nudge) { return moved.Infer(nudge); }, rechecked);
-  for (const auto& [name, output] : rechecked) known_[{stream, name}] = output;
+  for (auto& [name, output] : rechecked) {
+    output.weights = moved.moves_along();
+    known_[{subject, name}] = output;
+  }
   return status;
 }
 

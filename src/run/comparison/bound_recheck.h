@@ -1,6 +1,7 @@
 // Whether an output that is over its error bound belongs to a model that amplifies rounding: the
 // runner infers once more with every float input moved by one rounding step, which no faultless
-// runtime can be told from; where no input is a float, with the model's weights moved so.
+// runtime can be told from; where no input is a float, with the model's weights moved so. Where
+// one side rounds to a short type, inputs and weights are moved by steps of that type.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +16,54 @@
 #include "run/live/live_runs.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/runner/nudged_floats.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
 
-/// The most that an error bound is widened by.
+/// The most that a condition counts.
 inline constexpr double kMostCondition = 1000;
 
 /// What the recheck found of an output.
 struct RecheckedOutput {
   double roundoff = 0;  ///< given: of the coarsest float type before it; 0: not known
   double condition = 1;
-  bool repeats = true;  ///< false: the same feed moves it, too, by more than eight roundoffs
+  double spread = 1;     ///< of the draws: the largest movement over the smallest
+  double element = 0;    ///< by how much, relative to the scale, a single element moves at most
+  bool weights = false;  ///< weights were moved by steps of the shorter type of one side
+  bool repeats = true;   ///< false: the same feed moves it, too, by more than eight roundoffs
 };
 
 /// An inference of the runner: of the unchanged feed without a nudge, else with every float moved.
 using InferMoved = std::function<Result<TensorMap>(std::optional<Nudge> nudge)>;
 
+/// Whether a runner gives the same outputs for the same feed.
+enum class Repeats : uint8_t { kSurely, kPerhaps };
+
+/// What a graph shows of a model: others may draw random numbers. `random_operator` is one of it.
+Repeats RepeatsOf(const ModelPlan& model, const std::string& random_operator);
+
 /// Of the outputs whose names `rechecked` has, which `made` holds, the condition: by how many
-/// roundoffs, relative to their scale, the three draws move them at most (Higham, Accuracy and
-/// Stability of Numerical Algorithms, section 1.6). `roundoff` is that of the inputs. Where the
-/// output's own type, or one on the way to it, is coarser, the inputs are moved by steps of that
-/// type, and its roundoffs count: a smaller step may flip a short value, which shows that type and
-/// no amplification. 1 where that is no more than eight roundoffs, and for an output that does not
-/// repeat itself without a draw. At most kMostCondition. Measures nothing where `roundoff` is 0. An
-/// inference that fails ends it; what was found stays.
-Status MeasureConditions(const TensorMap& made, double roundoff, const InferMoved& infer,
+/// roundoffs, relative to their scale, the draws move them at most (Higham, Accuracy and Stability
+/// of Numerical Algorithms, section 1.6). `roundoff` is that of the inputs. Where the output's own
+/// type, or one on the way to it, is coarser, the inputs are moved by steps of that type, and its
+/// roundoffs count: a smaller step may flip a short value, which shows that type and no
+/// amplification. At most kMostCondition. There are three inferences for each type: three draws, or
+/// of a runner that may not repeat itself the unchanged feed and two. Of an output that does not
+/// repeat itself nothing is measured, nor where `roundoff` is 0. An inference that fails ends it;
+/// what was found stays.
+Status MeasureConditions(const TensorMap& made, double roundoff, Repeats repeats,
+                         const InferMoved& infer,
                          std::map<std::string, RecheckedOutput>& rechecked);
 
-/// What is left of an output's condition where its bound allows for the measured error of another
-/// one that has condition `before`: 1 where no more than eight roundoffs are added.
-double ConditionSince(double before, double condition);
+/// The share of an output's movement that counts where its bound allows for the measured error of
+/// another one, which is moved by `before` roundoffs and is off by `error` of them: that error is
+/// amplified from there on.
+double ShareSince(double before, double error);
+
+/// Gives a bound what was found.
+void TakeCondition(const RecheckedOutput& rechecked, ErrorBound& bound);
 
 /// An output, and the roundoff of the coarsest float type before it; 0 where that is not known.
 /// Where its bound allows for the measured error of another output, `since`, only what is amplified
@@ -55,7 +72,12 @@ struct OutputToRecheck {
   std::string name;
   double roundoff = 0;
   std::string since = {};
+  double since_error = 0;  ///< that, relative
 };
+
+/// What the draws move. Weights are moved along where one of two sides rounds them, or what layers
+/// make, to a short type and the other does not: that is most of what they differ by.
+enum class Moves : uint8_t { kInputs, kInputsAndWeights };
 
 class BoundRecheck {
  public:
@@ -72,15 +94,21 @@ class BoundRecheck {
   /// weights that can be moved, an inference that fails. What was measured once is not measured
   /// again.
   std::vector<RecheckedOutput> Recheck(size_t stream, std::span<const OutputToRecheck> outputs,
-                                       const TensorMap& made);
+                                       const TensorMap& made, Moves moves);
 
  private:
-  RecheckedOutput KnownOf(size_t stream, const std::string& name) const;
-  Status Measure(size_t stream, std::span<const OutputToRecheck> outputs, const TensorMap& made);
+  struct Subject {
+    size_t stream = 0;
+    Moves moves = Moves::kInputs;
+    auto operator<=>(const Subject&) const = default;
+  };
+
+  RecheckedOutput KnownOf(Subject subject, const std::string& name) const;
+  Status Measure(Subject subject, std::span<const OutputToRecheck> outputs, const TensorMap& made);
 
   LiveRuns& live_;
   const PairErrorBounds& bounds_;
-  std::map<std::pair<size_t, std::string>, RecheckedOutput> known_;
+  std::map<std::pair<Subject, std::string>, RecheckedOutput> known_;
 };
 
 }  // namespace vernier

@@ -19,19 +19,20 @@ double ConditionOf(double times, double roundoff) {
   const InferMoved infer = [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
     return Ones(nudge ? static_cast<float>(1 + (times - 1) * nudge->roundoff / 0x1p-24) : 1);
   };
-  EXPECT_TRUE(MeasureConditions(Ones(1), 0x1p-24, infer, rechecked).ok());
+  EXPECT_TRUE(MeasureConditions(Ones(1), 0x1p-24, Repeats::kPerhaps, infer, rechecked).ok());
   EXPECT_TRUE(rechecked["y"].repeats);
+  EXPECT_EQ(rechecked["y"].spread, 1);
   return rechecked["y"].condition;
 }
 
 TEST(BoundRecheckTest, TheConditionCountsRoundoffsOfTheInputs) {
-  EXPECT_EQ(ConditionOf(1 + 4e-7, 0), 1) << "no more than eight";
+  EXPECT_EQ(ConditionOf(1, 0), 1);
   EXPECT_NEAR(ConditionOf(1 + 0x1p-16, 0), 256, 1);
   EXPECT_EQ(ConditionOf(1.01, 0), kMostCondition);
 }
 
 TEST(BoundRecheckTest, InputsMoveByStepsOfTheShortestTypeOnTheWay) {
-  EXPECT_EQ(ConditionOf(1 + 0x1p-23, 0x1p-11), 1) << "two of its roundoffs";
+  EXPECT_NEAR(ConditionOf(1 + 0x1p-23, 0x1p-11), 2, 0.01) << "of its roundoffs";
   EXPECT_NEAR(ConditionOf(1 + 0x1p-19, 0x1p-11), 32, 0.5);
 }
 
@@ -41,14 +42,36 @@ TEST(BoundRecheckTest, OneFlippedShortValueIsNoAmplification) {
   const InferMoved flips = [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
     return Ones(nudge ? 1 + 0x1p-10F : 1);
   };
-  EXPECT_TRUE(MeasureConditions(Ones(1), 0x1p-24, flips, rechecked).ok());
-  EXPECT_EQ(rechecked["y"].condition, 1);
+  EXPECT_TRUE(MeasureConditions(Ones(1), 0x1p-24, Repeats::kSurely, flips, rechecked).ok());
+  EXPECT_NEAR(rechecked["y"].condition, 2, 0.01);
+}
+
+TEST(BoundRecheckTest, ThereAreThreeInferences) {
+  for (const Repeats repeats : {Repeats::kSurely, Repeats::kPerhaps}) {
+    std::map<std::string, RecheckedOutput> rechecked;
+    rechecked["y"].roundoff = 0;
+    int inferences = 0, unchanged = 0;
+    float moved = 1;
+    const InferMoved infer = [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
+      ++inferences;
+      if (!nudge) ++unchanged;
+      return Ones(nudge ? moved += 0x1p-20F : 1);
+    };
+    EXPECT_TRUE(MeasureConditions(Ones(1), 0x1p-24, repeats, infer, rechecked).ok());
+    EXPECT_EQ(inferences, 3);
+    EXPECT_EQ(unchanged, repeats == Repeats::kSurely ? 0 : 1);
+    const double draws = repeats == Repeats::kSurely ? 3 : 2;
+    EXPECT_NEAR(rechecked["y"].spread, draws, 0.01) << "the largest movement over the smallest";
+    EXPECT_NEAR(rechecked["y"].condition, 16 * draws, 0.1);
+    EXPECT_NEAR(rechecked["y"].element, draws * 0x1p-20, 1e-9);
+  }
 }
 
 TEST(BoundRecheckTest, OnlyWhatIsAmplifiedBehindAMeasuredOutputCounts) {
-  EXPECT_EQ(ConditionSince(1, 150), 150) << "nothing measured before it, or well-conditioned";
-  EXPECT_EQ(ConditionSince(150, 250), 1);
-  EXPECT_EQ(ConditionSince(10, 500), 50);
+  EXPECT_EQ(ShareSince(1, 5), 1) << "well-conditioned before";
+  EXPECT_EQ(ShareSince(150, 0), 1.0 / 150) << "there the two agree";
+  EXPECT_EQ(ShareSince(150, 30), 0.2);
+  EXPECT_EQ(ShareSince(10, 500), 1);
 }
 
 }  // namespace

@@ -16,12 +16,19 @@
 namespace vernier {
 namespace {
 
+// By how much an output is off, relative to its scale.
+double ErrorOf(const OutputComparison& output) {
+  const FunctionResult* simple = output.Find(CompareFunction::kSimple);
+  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  return data != nullptr && data->bound ? data->bound->rms : 0;
+}
+
 // Gives the output's bound what its recheck found; false: nothing.
 bool TakeRechecked(const std::string& runner, const std::string& output,
                    const RecheckedOutput& rechecked, ErrorBounds& bounds) {
-  if (rechecked.repeats && rechecked.condition <= 1) return false;
+  if (rechecked.repeats && rechecked.element == 0) return false;
   ErrorBound bound = *bounds.Find(output);
-  bound.condition = std::max(bound.condition, rechecked.condition);
+  TakeCondition(rechecked, bound);
   if (!rechecked.repeats) bound.why += ", " + runner + " does not repeat itself on the same feed";
   bounds.Set(output, std::move(bound));
   return true;
@@ -122,17 +129,20 @@ Result<IterationComparison> ComparisonRun::RecheckBounds(const Pair& pair, int64
     const ErrorBound* bound = bounds.Find(output.a_name);
     const bool failed = data != nullptr && data->bound && !data->bound->passed;
     if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
-    over.push_back({output.a_name, bound->roundoff, bound->since});
     const auto since =
         std::ranges::find(comparison.outputs, bound->since, &OutputComparison::a_name);
-    over_second.push_back(
-        {output.b_name, bound->roundoff, since == comparison.outputs.end() ? "" : since->b_name});
+    const bool known = since != comparison.outputs.end();
+    const double error = known ? ErrorOf(*since) : 0;
+    over.push_back({output.a_name, bound->roundoff, bound->since, error});
+    over_second.push_back({output.b_name, bound->roundoff, known ? since->b_name : "", error});
   }
   bool any = false;
+  const bool apart = bounds_.elements->RoundApart(pair.first, pair.second);
+  const Moves moves = apart ? Moves::kInputsAndWeights : Moves::kInputs;
   for (const size_t stream : {pair.first, pair.second}) {
     if (over.empty() || !bounds_.recheck->CanInfer(stream)) continue;
     const std::vector<RecheckedOutput> rechecked = bounds_.recheck->Recheck(
-        stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
+        stream, stream == pair.first ? over : over_second, outputs[stream]->outputs, moves);
     bool repeat = true;
     for (size_t i = 0; i < over.size(); ++i) {
       repeat &= rechecked[i].repeats;

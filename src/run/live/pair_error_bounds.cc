@@ -115,6 +115,16 @@ bool PairErrorBounds::wanted() const {
                      [&](const auto& entry) { return is_auto(entry.second); });
 }
 
+bool PairErrorBounds::RoundApart(size_t first, size_t second) const {
+  const RunnerGraph &a = GraphOf(first), &b = GraphOf(second);
+  const DType of_a = Coarser(a.model_coarsest, a.arithmetic.computes_in);
+  const DType of_b = Coarser(b.model_coarsest, b.arithmetic.computes_in);
+  const double coarsest = std::max(UnitRoundoff(of_a), UnitRoundoff(of_b));
+  if (coarsest <= UnitRoundoff(DType::kFloat32)) return false;
+  return of_a != of_b || a.arithmetic.computes_in != b.arithmetic.computes_in ||
+         a.arithmetic.copies_in_own_type != b.arithmetic.copies_in_own_type;
+}
+
 void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
   RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);

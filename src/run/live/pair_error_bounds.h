@@ -70,6 +70,9 @@ class PairErrorBounds {
     return GraphOf(first).is_precise && GraphOf(second).is_precise;
   }
 
+  /// Whether one of the two rounds to a short type where the other does not, or at other places.
+  bool RoundApart(size_t first, size_t second) const;
+
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
   /// are saved outputs.
   void AddRunner(size_t stream, const LiveRunner& runner);

@@ -37,6 +37,10 @@ void NudgeCodes(std::span<Code> codes, Code largest, uint64_t draw, double step)
   }
 }
 
+bool IsZero(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.bytes(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 }  // namespace
 
 bool CanNudge(DType dtype) {
@@ -80,7 +84,7 @@ Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<Nudge> nudge) {
 double CoarsestRoundoff(const TensorMap& tensors) {
   double roundoff = 0;
   for (const NamedTensor& tensor : tensors) {
-    if (CanNudge(tensor.tensor.dtype())) {
+    if (CanNudge(tensor.tensor.dtype()) && !IsZero(tensor.tensor)) {
       roundoff = std::max(roundoff, UnitRoundoff(tensor.tensor.dtype()));
     }
   }

@@ -29,7 +29,8 @@ Result<Tensor> NudgeFloats(const Tensor& tensor, Nudge nudge = {});
 /// All tensors of a feed moved so; as they are without a nudge.
 Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<Nudge> nudge);
 
-/// Of the coarsest of the tensors that can be nudged; 0 when there is none.
+/// Of the coarsest of the tensors that a nudge moves: of those types, and not all 0. 0 when there
+/// is none.
 double CoarsestRoundoff(const TensorMap& tensors);
 
 }  // namespace vernier

@@ -58,6 +58,13 @@ TEST(NudgeFloats, MovesByStepsOfAShorterType) {
   EXPECT_EQ(values[3], 0);
 }
 
+TEST(NudgeFloats, ZerosHaveNoRoundoff) {
+  const Tensor zeros = Make(DType::kFloat32, std::vector<float>{0, 0});
+  const Tensor one = Make(DType::kFloat32, std::vector<float>{0, 1});
+  EXPECT_EQ(CoarsestRoundoff({{"x", zeros}}), 0);
+  EXPECT_EQ(CoarsestRoundoff({{"x", zeros}, {"y", one}}), 0x1p-24);
+}
+
 TEST(NudgeFloats, KnowsShortTypesAndLeavesIntegers) {
   const auto half = NudgeFloats(Make(DType::kFloat16, std::vector<uint16_t>{0x3C00}));
   EXPECT_EQ(std::abs(half->As<uint16_t>()[0] - 0x3C00), 1);

@@ -9,6 +9,7 @@
 #include "model/edit/onnx_save.h"
 #include "model/onnx/mapped_weight.h"
 #include "model/onnx/model_type.h"
+#include "model/onnx/onnx_attributes.h"
 #include "model/onnx/replaced_values.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/runner/nudged_floats.h"
@@ -21,6 +22,28 @@ constexpr uint64_t kMostMovedBytes = uint64_t{256} << 20;
 
 bool IsMovable(const OnnxTensor& tensor) {
   return CanNudge(tensor.dtype) && tensor.dims.size() >= 2 && !tensor.external && !tensor.split;
+}
+
+// The weights of a graph, and those that some exporters keep in `Constant` nodes.
+void AddWeights(const OnnxModel& model, const OnnxGraph& graph, std::vector<OnnxTensor>& weights) {
+  for (const OnnxTensor& tensor : graph.initializers) {
+    if (IsMovable(tensor)) weights.push_back(tensor);
+  }
+  for (const OnnxNode& node : graph.nodes) {
+    if (node.op_type != "Constant") continue;
+    NodeAttributes attributes(model, node);
+    const OnnxAttribute* value = attributes.Find("value");
+    if (value != nullptr && value->tensor && IsMovable(*value->tensor)) {
+      weights.push_back(*value->tensor);
+    }
+  }
+}
+
+std::vector<OnnxTensor> WeightsOf(const OnnxModel& model) {
+  std::vector<OnnxTensor> weights;
+  AddWeights(model, model.graph(), weights);
+  for (const OnnxGraph& body : model.contents().subgraphs) AddWeights(model, body, weights);
+  return weights;
 }
 
 // `moved` keeps the values that the patches view.
@@ -44,8 +67,7 @@ Result<NudgedWeights> NudgedWeights::Of(const ModelPlan& plan) {
   }
   VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(plan.path));
   NudgedWeights weights(plan, std::move(model));
-  for (const OnnxTensor& tensor : weights.model_.graph().initializers) {
-    if (!IsMovable(tensor)) continue;
+  for (const OnnxTensor& tensor : WeightsOf(weights.model_)) {
     weights.roundoff_ = std::max(weights.roundoff_, UnitRoundoff(tensor.dtype));
   }
   if (weights.roundoff_ == 0) return Unimplemented("the model has no weights that can be moved");
@@ -56,8 +78,8 @@ Result<std::shared_ptr<const ModelSource>> NudgedWeights::Move(std::optional<Nud
   std::vector<Tensor> moved;
   std::vector<WirePatch> patches;
   uint64_t bytes = 0;
-  for (const OnnxTensor& tensor : model_.graph().initializers) {
-    if (!nudge || !IsMovable(tensor) || bytes >= kMostMovedBytes) continue;
+  for (const OnnxTensor& tensor : WeightsOf(model_)) {
+    if (!nudge || bytes >= kMostMovedBytes) continue;
     VERNIER_TRY(MoveWeight(model_, tensor, *nudge, moved, patches));
     bytes += moved.back().bytes().size();
   }
