@@ -52,7 +52,8 @@ struct DecisionSample {
   Flip flip = Flip::kNone;
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
-  int64_t negative_boxes = 0;  ///< of both sides: boxes whose width or height is below 0
+  int64_t negative_boxes = 0;    ///< of both sides: boxes whose width or height is below 0
+  int64_t scores_above_one = 0;  ///< likewise, boxes whose score is no probability
   bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
   /// A near tie or a clear flip by the noise of the sample's other values alone: a wrong network
   /// has such near ties as well.
@@ -207,7 +208,8 @@ struct DecisionRecord {
   std::optional<LabelRecord> labels = {};  ///< of --labels
   /// Boxes of both sides that were sure enough and have a negative size; absent: none.
   std::optional<int64_t> negative_boxes = {};
-  std::optional<BoxTotalsRecord> boxes = {};  ///< of boxes
+  std::optional<int64_t> scores_above_one = {};  ///< likewise, boxes whose score is above 1
+  std::optional<BoxTotalsRecord> boxes = {};     ///< of boxes
   /// Of maps of classes: those that either side has, by number.
   std::vector<ClassIouRecord> class_ious = {};
 };

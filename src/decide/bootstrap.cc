@@ -100,6 +100,12 @@ uint32_t Pcg64::Below(uint32_t bound) {
   return static_cast<uint32_t>(product >> 32);
 }
 
+void Pcg64::FillBelow(uint32_t bound, std::span<uint32_t> values) {
+  Pcg64 own = *this;  // in registers
+  for (uint32_t& value : values) value = own.Below(bound);
+  *this = own;
+}
+
 PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double> second,
                            uint64_t seed, size_t draws) {
   const size_t n = first.size();

@@ -16,6 +16,9 @@ class Pcg64 {
   /// As Generator.integers(0, bound), for 2 <= bound < 2^32.
   uint32_t Below(uint32_t bound);
 
+  /// As many of these as there are values.
+  void FillBelow(uint32_t bound, std::span<uint32_t> values);
+
  private:
   uint64_t Next64();
   uint32_t Next32();

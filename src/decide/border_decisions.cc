@@ -7,6 +7,7 @@
 #include <span>
 #include <type_traits>
 
+#include "core/short_floats.h"
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
 #include "decide/logit_noise.h"
@@ -24,6 +25,16 @@ struct Border {
   bool IsIn(double value) const { return is_sign ? value < 0 : value >= limit; }
   double Margin(double value) const { return Gap(std::max(value, limit), std::min(value, limit)); }
 };
+
+// As a number of the type, where that is a float that reaches as far: 0.7 in an output of float32
+// is the float32 next to 0.7, as in NumPy.
+double RoundedTo(DType dtype, double limit) {
+  if (dtype == DType::kFloat32 && std::abs(limit) <= std::numeric_limits<float>::max()) {
+    return static_cast<double>(static_cast<float>(limit));
+  }
+  const double spacing = SpacingAt(limit, StepOf(dtype));
+  return spacing == 0 ? limit : std::nearbyint(limit / spacing) * spacing;
+}
 
 // The least value of T that is >= limit.
 template <typename T>
@@ -262,10 +273,28 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
 
 }  // namespace
 
+double BorderOf(const DecisionPlan& decision, DType first, DType second) {
+  if (decision.kind == DecisionKind::kSign) return 0;
+  return std::min(RoundedTo(first, decision.limit), RoundedTo(second, decision.limit));
+}
+
+std::vector<int64_t> ValuesNotBelow(const Tensor& output, int64_t sample, double limit) {
+  const SampleShape shape = SamplesOf(output.dims());
+  std::vector<int64_t> places;
+  WithFloats(output, output, [&](auto zero) {
+    PartReader<decltype(zero)> parts(output, shape.size);
+    const auto* const values = parts.Part(sample);
+    for (int64_t i = 0; i < shape.size; ++i) {
+      if (static_cast<double>(values[i]) >= limit) places.push_back(i);
+    }
+  });
+  return places;
+}
+
 std::vector<DecisionSample> DecideBorder(const DecideInput& input) {
   if (HasWideIntegers(input)) return DecideIntegerBorder(input);
   const SampleShape shape = SamplesOf(input.reference.dims());
-  const Border border{input.plan.kind == DecisionKind::kSign ? 0 : input.plan.limit,
+  const Border border{BorderOf(input.plan, input.reference.dtype(), input.candidate.dtype()),
                       input.plan.kind == DecisionKind::kSign};
   std::vector<DecisionSample> samples;
   if (shape.size == 0) return samples;

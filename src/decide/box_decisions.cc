@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "decide/box_layout.h"
+#include "decide/box_reader.h"
 #include "decide/class_rows.h"
 #include "decide/decision.h"
 #include "decide/detect_boxes.h"
@@ -18,135 +19,8 @@
 namespace vernier {
 namespace {
 
-/// The boxes of one sample.
-template <typename T>
-class BoxReader {
- public:
-  BoxReader(const T* values, const BoxLayout& layout) : values_(values), layout_(layout) {}
-
-  double At(int64_t box, int64_t column) const {
-    const int64_t index =
-        layout_.columns_first ? column * layout_.boxes + box : box * layout_.columns + column;
-    return static_cast<double>(values_[index]);
-  }
-
-  /// The best score of each box before any other factor, with NaN where one of its scores is.
-  void BestScores(std::vector<T>& best) const {
-    best.assign(static_cast<size_t>(layout_.boxes), T{1});
-    if (layout_.scores < 0) return;
-    if (layout_.columns_first) {
-      BestOfColumns(best);
-    } else {
-      BestOfRows(best);
-    }
-  }
-
-  /// A row, sure enough or not.
-  Detection Row(int64_t row, double least_score) const {
-    Detection box{};
-    box.row = row;
-    double best = layout_.scores < 0 ? 1 : At(row, layout_.scores);
-    for (int64_t c = layout_.scores + 1; layout_.scores >= 0 && c < layout_.columns; ++c) {
-      best = std::max(best, At(row, c));
-    }
-    Classify(best, least_score, box);
-    Corners(box);
-    return box;
-  }
-
-  /// As BoxRows has it.
-  double Apart(int64_t row, int64_t label, int64_t other) const {
-    if (layout_.scores < 0 || layout_.label >= 0) return kNoMargin;
-    const double factor = layout_.score < 0 ? 1 : At(row, layout_.score);
-    return Gap(At(row, layout_.scores + label), At(row, layout_.scores + other)) * factor;
-  }
-
-  /// The class, the score and its margin from it. `best`: of BestScores.
-  void Classify(double best, double least_score, Detection& box) const {
-    const double factor = layout_.score < 0 ? 1 : At(box.row, layout_.score);
-    box.score = best * factor;
-    box.margin = box.score - least_score;
-    box.label = 0;
-    if (layout_.label >= 0) box.label = Label(At(box.row, layout_.label));
-    if (layout_.scores < 0) return;
-    const int64_t classes = layout_.columns - layout_.scores;
-    int64_t place = 0;
-    while (place < classes && At(box.row, layout_.scores + place) != best) ++place;
-    if (layout_.label < 0) box.label = place;
-    for (int64_t c = 0; c < classes; ++c) {
-      if (c == place) continue;
-      box.margin = std::min(box.margin, Gap(best, At(box.row, layout_.scores + c)) * factor);
-    }
-  }
-
-  bool HasNan(const Detection& box) const {
-    if (layout_.label >= 0 && std::isnan(At(box.row, layout_.label))) return true;
-    return std::isnan(box.x1) || std::isnan(box.y1) || std::isnan(box.x2) || std::isnan(box.y2);
-  }
-
-  /// Of a box without NaN: why it decides nothing; empty: it does.
-  std::string WhyNoBox(const Detection& box) const {
-    const double label = layout_.label < 0 ? 0 : At(box.row, layout_.label);
-    std::string odd;
-    if (!std::isfinite(box.x1 + box.y1 + box.x2 + box.y2)) odd = "an infinite coordinate";
-    if (std::isinf(box.score)) odd = "an infinite score";
-    if (static_cast<double>(Label(label)) != label) {
-      odd = "the class " + FormatG(label, 6) + ", and classes are whole numbers";
-    }
-    return odd.empty() ? "" : "box " + std::to_string(box.row) + " has " + odd;
-  }
-
-  void Corners(Detection& box) const {
-    const double a = At(box.row, layout_.box);
-    const double b = At(box.row, layout_.box + 1);
-    const double c = At(box.row, layout_.box + 2);
-    const double d = At(box.row, layout_.box + 3);
-    switch (layout_.corners) {
-      case BoxCorners::kCorners:
-        box.x1 = a, box.y1 = b, box.x2 = c, box.y2 = d;
-        break;
-      case BoxCorners::kCorner:
-        box.x1 = a, box.y1 = b, box.x2 = a + c, box.y2 = b + d;
-        break;
-      case BoxCorners::kCentre:
-        box.x1 = a - c / 2, box.y1 = b - d / 2, box.x2 = a + c / 2, box.y2 = b + d / 2;
-        break;
-    }
-  }
-
- private:
-  static int64_t Label(double value) {
-    constexpr double kBeyond = 0x1p62;
-    return std::abs(value) < kBeyond ? static_cast<int64_t>(value) : -1;
-  }
-
-  void BestOfColumns(std::vector<T>& best) const {
-    const auto boxes = static_cast<size_t>(layout_.boxes);
-    const T* column = values_ + layout_.scores * layout_.boxes;
-    best.assign(column, column + boxes);
-    for (int64_t c = layout_.scores + 1; c < layout_.columns; ++c) {
-      column += boxes;
-      for (size_t i = 0; i < boxes; ++i) {
-        const T value = column[i];
-        best[i] = (value > best[i]) | IsNan(value) ? value : best[i];
-      }
-    }
-  }
-
-  void BestOfRows(std::vector<T>& best) const {
-    for (size_t i = 0; i < best.size(); ++i) {
-      const T* row = values_ + static_cast<int64_t>(i) * layout_.columns;
-      T most = row[layout_.scores];
-      for (int64_t c = layout_.scores + 1; c < layout_.columns; ++c) {
-        most = (row[c] > most) | IsNan(row[c]) ? row[c] : most;
-      }
-      best[i] = most;
-    }
-  }
-
-  const T* values_;
-  const BoxLayout& layout_;
-};
+// Steps of 1/255 may be rounded up.
+constexpr double kMostProbability = 1.01;
 
 // The boxes that are sure enough, in falling order of their scores; of equal ones the first.
 template <typename T>
@@ -163,6 +37,7 @@ Detections SureBoxes(const BoxReader<T>& reader, const BoxLayout& layout, double
       reader.Classify(of_classes, least_score, box);
       reader.Corners(box);
       if (box.x2 < box.x1 || box.y2 < box.y1) ++found.negative;
+      if (box.score > kMostProbability && least_score <= 1) ++found.above_one;
       const bool has_nan = reader.HasNan(box);
       if (!has_nan && found.why.empty()) found.why = reader.WhyNoBox(box);
       found.has_nan |= has_nan || !found.why.empty();
@@ -299,6 +174,7 @@ void CompareDetections(const Detections& a, const Detections& b, const std::arra
   sample.first_margin = LeastBoxMargin(a, input.plan.score);
   sample.second_margin = LeastBoxMargin(b, input.plan.score);
   sample.negative_boxes = a.negative + b.negative;
+  sample.scores_above_one = a.above_one + b.above_one;
   sample.detail = a.why.empty() ? b.why : a.why;
   if (a.has_nan || b.has_nan) return MakeInvalid(sample, a.has_nan, b.has_nan);
   const BoxMatch match = MatchBoxes(a, b, input.plan.iou);

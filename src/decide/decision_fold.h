@@ -33,7 +33,7 @@ class DecisionFold {
   DecisionRecord FinalRecord(uint64_t seed) const;
 
  private:
-  void TellByRun(bool one_margin, bool between_two, DecisionRecord& record) const;
+  void TellByRun(bool one_margin, DecisionRecord& record) const;
 
   DecisionRecord record_;
   LabelFold labels_;
@@ -43,7 +43,6 @@ class DecisionFold {
   int64_t without_any_ = 0;     // samples in which neither side found what the kind looks for
   int64_t all_above_ = 0;       // samples that show nothing: DecisionSample::all_above
   bool any_map_ = false;        // of several positions, which have a margin each
-  bool any_list_ = false;       // likewise of several values
   int64_t without_margin_ = 0;  // samples whose margin is 0
   TieLimits limits_;
   size_t keep_worst_;
@@ -52,16 +51,5 @@ class DecisionFold {
 /// What a decision's limit of --max-drop is; 0.01 where it has none, or 0.
 LabelChange ChangeWorthSeeing(const DecisionOptions& options, const std::string& output,
                               const std::string& kind);
-
-/// Whether a name of --max-flip-rate means this decision: "top1", "logits", "logits:top1", or what
-/// the output is a part of.
-bool NamesRate(std::string_view name, std::string_view output, std::string_view kind);
-
-/// Every gate of the options that is about this decision, with its verdict: the point estimate
-/// against the limit; undecided where the 95 % interval contains it. Of --max-drop a decision needs
-/// labels: one that should have some, and has none, has no samples, nor has one whose reference is
-/// right about nothing, which cannot drop.
-std::vector<DecisionGateRecord> JudgeDecision(const DecisionRecord& decision,
-                                              const DecisionOptions& options);
 
 }  // namespace vernier

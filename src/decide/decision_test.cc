@@ -79,6 +79,22 @@ TEST(Decide, LabelsBesideTheBorderDoNotExcuseAnother) {
   EXPECT_EQ(samples[0].second, "0");
 }
 
+// As NumPy compares float32 with a number of Python.
+TEST(Decide, AThresholdIsOfTheTypeOfTheOutput) {
+  for (const double x : {0.1, 0.2, 0.3, 0.7, 0.9}) {
+    const auto short_one = static_cast<float>(x);
+    const Tensor shorter = FloatTensor({1, 1}, {short_one});
+    const Tensor longer = *Tensor::Copy(DType::kFloat64, {1, 1}, std::as_bytes(std::span(&x, 1)));
+    const std::string words = "threshold=" + std::to_string(x);
+    const auto below = FloatTensor({1, 1}, {std::nextafter(short_one, 0.0F)});
+    EXPECT_EQ(Decided(words, shorter, below)[0].first, "yes") << x;
+    EXPECT_EQ(Decided(words, shorter, below)[0].second, "no") << x;
+    EXPECT_EQ(Decided(words, shorter, shorter)[0].first_margin, 0) << x;
+    EXPECT_EQ(Decided(words, shorter, longer)[0].flip, Flip::kNone) << x;
+    EXPECT_EQ(Decided(words, longer, longer)[0].first, "yes") << x;
+  }
+}
+
 TEST(Decide, InfinitiesAreValues) {
   const auto samples = Decided("top1", FloatTensor({2, 2}, {kInfinity, 0, kInfinity, kInfinity}),
                                FloatTensor({2, 2}, {kInfinity, 0, 0, kInfinity}));
@@ -162,6 +178,18 @@ TEST(Decide, WhatIsNoBoxIsInvalidAndSaysWhy) {
   EXPECT_EQ(decided(-kInfinity, 1).second, "none");
   // What is not sure enough may be anything.
   EXPECT_EQ(decided(0.1F, 1.75F).second, "none");
+}
+
+TEST(Decide, ScoresThatAreNoProbabilitiesAreCounted) {
+  const auto boxes = [](float score) {
+    return FloatTensor({1, 2, 6}, {0, 0, 9, 9, score, 1, 20, 20, 29, 29, 0.9F, 1});
+  };
+  const auto counted = [&](const char* words, float score) {
+    return Decided(words, boxes(score), boxes(0.9F))[0].scores_above_one;
+  };
+  EXPECT_EQ(counted("boxes:xyxy,score,class", 640), 1);
+  EXPECT_EQ(counted("boxes:xyxy,score,class", 1.004F), 0) << "a step of 1/255";
+  EXPECT_EQ(counted("boxes:xyxy,score,class,score=2", 640), 0) << "logits";
 }
 
 TEST(Decide, BoxesOfNegativeSizeAreCounted) {

@@ -41,9 +41,10 @@ struct Detections {
   std::vector<Detection> boxes;
   std::vector<Detection> suppressed;  ///< sure enough, and overlapped by a surer one
   double below = -std::numeric_limits<double>::infinity();  ///< the best score that is too low
-  bool has_nan = false;  ///< among scores, or a box that is sure enough is none: see `why`
-  std::string why;       ///< "box 3 has the class 1.7, and classes are whole"; empty: NaN
-  int64_t negative = 0;  ///< sure boxes whose width or height is below 0
+  bool has_nan = false;   ///< among scores, or a box that is sure enough is none: see `why`
+  std::string why;        ///< "box 3 has the class 1.7, and classes are whole"; empty: NaN
+  int64_t negative = 0;   ///< sure boxes whose width or height is below 0
+  int64_t above_one = 0;  ///< sure boxes whose score is no probability, unless the limit is none
 };
 
 /// Which boxes of the two sides are one.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -111,8 +112,27 @@ Dims LongAxes(Dims dims) {
   return dims;
 }
 
-Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
-                DecisionSample& sample) {
+std::optional<int64_t> CountOf(const DecisionPlan& decision, const ScoredOutputs& outputs) {
+  return outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
+}
+
+// What texts do not list, outputs do.
+void ScoreLongSet(const DecisionPlan& decision, const std::vector<int64_t>& classes,
+                  const ScoredOutputs& outputs, int64_t row, DecisionSample& sample) {
+  if (outputs.first == nullptr || outputs.second == nullptr) return;
+  const Tensor &first = *outputs.first, &second = *outputs.second;
+  const auto score = [&](const Tensor& own, double& of_side) {
+    if (!std::isnan(of_side)) return;
+    const double border = BorderOf(decision, first.dtype(), second.dtype());
+    of_side = ValuesNotBelow(own, row, border) == classes ? 1 : 0;
+  };
+  score(first, sample.first_score);
+  score(second, sample.second_score);
+}
+
+Status ScoreSet(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
+                int64_t row, DecisionSample& sample) {
+  const std::optional<int64_t> count = CountOf(decision, outputs);
   const ListedClasses first = ReadListed(sample.first), second = ReadListed(sample.second);
   if (label.is_row && count && label.values.size() != static_cast<size_t>(*count)) {
     return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
@@ -138,6 +158,7 @@ Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<
   sample.label = single ? (classes[0] == 1 ? "yes" : "no") : NumbersText(classes);
   sample.first_score = IsSet(sample.first, classes);
   sample.second_score = IsSet(sample.second, classes);
+  ScoreLongSet(decision, classes, outputs, row, sample);
   return {};
 }
 
@@ -253,8 +274,7 @@ bool IsMapOf(const DecisionPlan& decision, const Dims& dims) {
 
 Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                    int64_t row, DecisionSample& sample) {
-  const std::optional<int64_t> count =
-      outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
+  const std::optional<int64_t> count = CountOf(decision, outputs);
   VERNIER_TRY(CheckNoTruths(decision, label, count));
   if (decision.kind == DecisionKind::kCtc) return ScoreText(decision, label, outputs, row, sample);
   if (decision.kind == DecisionKind::kRegression) {
@@ -268,11 +288,12 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
     return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
   }
   VERNIER_TRY(decision.kind == DecisionKind::kThreshold
-                  ? ScoreSet(decision, label, count, sample)
+                  ? ScoreSet(decision, label, outputs, row, sample)
                   : ScoreClass(decision, label, count, sample));
   if (sample.labelled()) return {};
   sample.first_score = sample.second_score = kNoScore;
-  return InvalidArgument("names more classes than a decision lists, and cannot be judged");
+  return InvalidArgument(
+      "names more classes than a decision lists, and cannot be judged without the outputs");
 }
 
 }  // namespace vernier

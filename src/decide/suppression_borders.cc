@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "decide/tie_limits.h"
 #include "decide/value_grid.h"
 
 namespace vernier {
@@ -143,8 +144,12 @@ SuppressionBorders::BoxSteps SuppressionBorders::StepsOfBoxes(const Detections& 
   return {CommonStep(scores), CommonStep(corners, kPixels)};
 }
 
+// Noise beyond every score of the reference excuses nothing; it is not as if there were none, which
+// other samples would have to show.
 double SuppressionBorders::ScoreLimit(NoisyValues values, double score) const {
-  const double by_noise = NoiseLimit(score_noise_, values, changed_);
+  double by_noise = NoiseLimit(score_noise_, values, changed_);
+  const double most = a_.boxes.empty() ? a_.below : a_.boxes.front().score;
+  if (most > 0 && by_noise > most) by_noise = kLeastNoiseShare * most;
   return std::max({by_noise, rule_.Spacing(score), TwoSteps(steps_.score)});
 }
 

@@ -15,6 +15,9 @@
 namespace vernier {
 namespace {
 
+// Of probabilities that are 0 and 1 but for what softmax leaves to others.
+constexpr double kSureMargin = 0.999;
+
 // The sign, the exponent and three bits of the fraction.
 constexpr int kDroppedBits = 49;
 constexpr size_t kBins = size_t{1} << (63 - kDroppedBits);
@@ -45,6 +48,12 @@ int64_t CountBelow(const std::vector<int64_t>& bins, double limit) {
   return std::accumulate(bins.begin(), end, int64_t{0});
 }
 
+// In the bins above that of a limit.
+int64_t CountBeyond(const std::vector<int64_t>& bins, double limit) {
+  const size_t first = std::min(BinOfValue(limit), kBins - 1) + 1;
+  return std::accumulate(bins.begin() + static_cast<std::ptrdiff_t>(first), bins.end(), int64_t{0});
+}
+
 // P(X >= count) of a Poisson variable, where `count` is more than its mean.
 double PoissonTail(int64_t count, double mean) {
   const auto k = static_cast<double>(count);
@@ -59,13 +68,17 @@ double PoissonTail(int64_t count, double mean) {
 
 }  // namespace
 
-TieLimits::TieLimits()
-    : margins_(kBins),
+TieLimits::TieLimits(double least_alike)
+    : least_alike_(least_alike),
+      margins_(kBins),
       limits_(kBins),
+      alike_noise_(kBins),
+      unlike_noise_(kBins),
       moves_(kBins),
       unmeasured_(kBins),
       explained_(kBins),
-      far_(kBins) {}
+      far_(kBins),
+      unproven_(kBins) {}
 
 void TieLimits::Add(const DecisionSample& sample) {
   const double margin = sample.first_margin;
@@ -73,18 +86,26 @@ void TieLimits::Add(const DecisionSample& sample) {
   ++counted_;
   if (sample.flip == Flip::kNone) {
     const double move = std::abs(margin - sample.second_margin);
-    if (move >= 0) ++agreeing_, ++moves_[BinOfValue(move)];
+    // Of a softmax that is sure, margins do not move, whatever its logits do.
+    const bool sure = margin >= kSureMargin && margin <= 1;
+    if (move >= 0 && !sure) ++agreeing_, ++moves_[BinOfValue(move)];
+    if (std::isfinite(move)) most_move_ = std::max(most_move_, move);
   } else {
     ++flips_;
   }
+  const bool unlike = sample.similarity < least_alike_;
+  if (unlike) ++unlike_;
+  has_large_margin_ |= margin > 1 && std::isfinite(margin);
+  if (sample.boxes) AddBoxes(*sample.boxes);
   if (margin > 0) ++margins_[BinOfValue(margin)];
   if (sample.flip == Flip::kClear) AddClear(sample);
   if (sample.flip != Flip::kNearTie) return;
   if (sample.by_noise) {
     ++by_noise_;
-    if (sample.over_bound) ++by_steps_;
+    if (!sample.over_bound) ++(unlike ? unlike_noise_ : alike_noise_)[BinOfValue(sample.near_tie)];
   } else if (sample.over_bound) {
     ++over_bound_;
+    if (unlike) ++unlike_over_bound_;
   } else if (sample.near_tie > 0 && margin > 0) {
     ++bounded_;
     ++limits_[BinOfValue(sample.near_tie)];
@@ -102,7 +123,7 @@ void TieLimits::AddClear(const DecisionSample& sample) {
     const bool explained = sample.over_bound || margin <= kMostNoiseLimits * sample.near_tie;
     ++(explained ? clear_by_noise_ : far_[bin]);
   } else if (sample.over_bound) {
-    ++(sample.near_tie > 0 ? clear_over_bound_ : far_[bin]);
+    ++(sample.near_tie > 0 ? clear_over_bound_ : unproven_[bin]);
   }
 }
 
@@ -110,8 +131,49 @@ bool TieLimits::MostFlip() const {
   return counted_ > 0 && WilsonInterval(flips_, counted_).first > 0.5;
 }
 
+bool TieLimits::MostDiffer() const {
+  return counted_ > 0 && WilsonInterval(unlike_, counted_).first > 0.5;
+}
+
+void TieLimits::AddBoxes(const BoxCounts& boxes) {
+  boxes_.matched += boxes.matched;
+  boxes_.lost += boxes.lost;
+  boxes_.invented += boxes.invented;
+  boxes_.class_changed += boxes.class_changed;
+}
+
+bool TieLimits::AreOneSided() const {
+  constexpr double kUnlikely = 1e-6, kBiased = 0.05;
+  const auto all =
+      static_cast<double>(boxes_.matched + boxes_.lost + boxes_.invented + boxes_.class_changed);
+  const auto apart = static_cast<double>(std::abs(boxes_.lost - boxes_.invented));
+  return apart > kBiased * all && McNemarP(boxes_.lost, boxes_.invented) < kUnlikely;
+}
+
+double TieLimits::LimitByRun() const {
+  constexpr int64_t kEnough = 30;
+  constexpr double kMostTimes = 10;
+  if (agreeing_ < kEnough || !has_large_margin_) return std::numeric_limits<double>::infinity();
+  return kMostTimes * most_move_;
+}
+
+int64_t TieLimits::clear_by_run() const {
+  if (AreOneSided()) return CountAll(alike_noise_) + CountAll(unlike_noise_);
+  const double limit = LimitByRun();
+  const int64_t alone = CountBeyond(alike_noise_, limit);
+  if (!MostDiffer()) return alone + CountBeyond(unlike_noise_, limit);
+  return alone + CountAll(unlike_noise_) + unlike_over_bound_;
+}
+
+bool TieLimits::IsClearByRun(const DecisionSample& sample) const {
+  if (sample.flip != Flip::kNearTie || sample.by_noise == sample.over_bound) return false;
+  if (sample.similarity < least_alike_ && MostDiffer()) return true;
+  if (!sample.by_noise) return false;
+  return AreOneSided() || BinOfValue(sample.near_tie) > BinOfValue(LimitByRun());
+}
+
 double TieLimits::LimitByNoise() const {
-  if (agreeing_ == 0 || MostFlip()) return 0;
+  if (agreeing_ == 0 || MostFlip() || AreOneSided()) return 0;
   size_t median = 0;
   for (int64_t below = moves_[0]; 2 * below < agreeing_; below += moves_[median]) ++median;
   if (median == 0) return 0;
@@ -134,7 +196,7 @@ double TieLimits::LimitByGrid() const {
     moved += moves_[bin];
     if (is_half) halves += moves_[bin];
   }
-  if (moved < kFewMoves || MostFlip()) return 0;
+  if (moved < kFewMoves || MostFlip() || AreOneSided()) return 0;
   return EndOfBin(halves > 0 ? top + 1 : top + kOctave + 1);
 }
 
@@ -145,23 +207,24 @@ bool TieLimits::IsNearByMoves(const DecisionSample& sample) const {
   return IsUnmeasured(sample) && limit > 0 && BinOfValue(ClearMargin(sample)) < BinOfValue(limit);
 }
 
-DoubtfulTies TieLimits::DoubtfulClear(bool one_margin) const {
+DoubtfulTies TieLimits::DoubtfulClear() const {
   DoubtfulTies doubtful;
   std::vector<std::string> by;
-  const bool few_flip = !one_margin || !MostFlip();
+  const bool excused = !MostDiffer() && !AreOneSided();
   const double limit = LimitByMoves();
-  const bool unknown = agreeing_ == 0 && !MostFlip();
+  const bool unknown = agreeing_ == 0 && !MostFlip() && !AreOneSided();
   const double far = std::max(kMostNoiseLimits * LimitByNoise(), limit);
   const double most = unknown ? std::numeric_limits<double>::infinity() : far;
-  const int64_t by_moves = CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, far);
+  const int64_t by_moves = CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, far) +
+                           CountBelow(unproven_, std::max(most, 2 * most_move_));
   const int64_t by_noise = clear_by_noise_ + CountAll(explained_) - CountBelow(explained_, most);
   const auto add = [&](int64_t count, const char* why) {
     if (count == 0) return;
     doubtful.count += count;
     by.emplace_back(why);
   };
-  if (few_flip) add(clear_over_bound_, "by the bound of a short or unknown type");
-  if (few_flip) add(by_noise, "within four times the noise of the other values");
+  if (excused) add(clear_over_bound_, "by the bound of a short or unknown type");
+  if (excused) add(by_noise, "within four times the noise of the other values");
   add(by_moves,
       agreeing_ > 0 ? "within four times the noise of the margins" : "where no noise is known");
   doubtful.by = JoinWords(by, " or ");
@@ -192,19 +255,13 @@ bool TieLimits::AreTooMany() const {
   return ties > expected && PoissonTail(bounded_, expected) < kUnlikely;
 }
 
-int64_t TieLimits::clear_by_most() const { return MostFlip() ? by_noise_ - by_steps_ : 0; }
-
-bool TieLimits::IsClearByMost(const DecisionSample& sample) const {
-  const bool is_tie = sample.flip == Flip::kNearTie && sample.by_noise && !sample.over_bound;
-  return is_tie && MostFlip();
-}
-
-DoubtfulTies TieLimits::Doubtful(bool one_margin, bool between_two) const {
+DoubtfulTies TieLimits::Doubtful(bool one_margin) const {
   const int64_t by_moves = near_by_moves();
-  const int64_t by_noise = by_noise_ - (between_two ? clear_by_most() : 0);
-  DoubtfulTies doubtful{by_noise + over_bound_ + by_moves, ""};
+  const int64_t over_bound = over_bound_ - (MostDiffer() ? unlike_over_bound_ : 0);
+  const int64_t by_noise = by_noise_ + over_bound_ - over_bound - clear_by_run();
+  DoubtfulTies doubtful{by_noise + over_bound + by_moves, ""};
   std::vector<std::string> bounds;
-  if (over_bound_ > 0) bounds.emplace_back("that the output exceeds");
+  if (over_bound > 0) bounds.emplace_back("that the output exceeds");
   if (bounded_ > 0) {
     const int64_t wide = CountWide();
     const bool too_many = one_margin && AreTooMany();

@@ -27,10 +27,19 @@ struct DoubtfulTies {
 /// octave. A margin of 0 that two steps of the numbers turned around is a tie by any limit, and not
 /// looked at.
 ///
-/// Near ties by noise are doubtful, and clear flips where more than half of the samples flip that
-/// decide between two values each: noise turns around less than half. Rounding may make ties of
-/// most, so that those by two steps of the numbers (by_noise and over_bound) stay. One by an error
-/// bound is doubtful where
+/// What noise excuses is doubtful, and so is what a bound excuses that the output is over. Neither
+/// excuses anything, and such near ties are clear flips, where
+/// - most differ: noise turns around less than half of the decisions between two values. A sample
+///   that has less in common than `least_alike` has more turned around, and more than half of the
+///   samples are such;
+/// - boxes are lost and not invented, or the reverse: as many on both sides of a score are equally
+///   likely to cross it. A sign test excludes that (p < 1e-6), and the difference is more than 5 %
+///   of the boxes, which rounding that is biased does not reach;
+/// - the noise is the sample's alone: its limit is more than ten times the furthest that the margin
+///   of any sample that agrees has moved. This needs 30 of them, and a margin above 1: of a softmax
+///   that is sure, margins do not move whatever its logits do.
+/// Rounding may make ties of most, so that those by two steps of the numbers (by_noise and
+/// over_bound) stay. A near tie by an error bound is doubtful where
 /// - the output is over its bound (DecisionSample::over_bound);
 /// - its limit is wider than the median margin, so that it tells hardly any decision apart;
 /// - the bound does not explain so many: the limit is 2 * 12 times the largest root mean square
@@ -46,35 +55,42 @@ struct DoubtfulTies {
 ///   not that of each value, as rounding is larger for larger ones; or within four times that of
 ///   its batch, where it has too few other values to show any, or of the logits of sigmoids
 ///   (by_noise and over_bound);
+/// - it is clear by a bound that proves nothing, its sample has no noise, and the margin of a
+/// sample
+///   that agrees moves by half of its own or more;
 /// - it is within four times the limit by which the margins of samples that agree differ between
 ///   the sides, or within two steps where they differ by one or two steps of a grid alone, and
 ///   otherwise not at all; or the sample has no noise, nor have these margins, since there are
 ///   none. Without noise in the sample, what is below that limit is no clear flip at all, see
 ///   near_by_moves().
-/// Where more than half of the samples flip that decide between two values each, no noise explains
-/// them: it turns around less than half.
+/// Where nothing excuses near ties, clear flips are not doubtful either.
 class TieLimits {
  public:
-  TieLimits();
+  /// `least_alike`: see above, of DecisionSample::similarity; 0: noise may turn around anything.
+  explicit TieLimits(double least_alike = 0);
 
   void Add(const DecisionSample& sample);
-  /// `one_margin`: the margin of a sample is that of one decision, not the least of many;
-  /// `between_two`: and of one between two values, or a value and a border.
-  DoubtfulTies Doubtful(bool one_margin, bool between_two = false) const;
-  DoubtfulTies DoubtfulClear(bool one_margin) const;
+  /// `one_margin`: the margin of a sample is that of one decision, not the least of many.
+  DoubtfulTies Doubtful(bool one_margin) const;
+  DoubtfulTies DoubtfulClear() const;
 
   /// Flips that are clear only since their samples have no noise: they are near ties if the margins
   /// of samples that agree move by as much between the sides.
   int64_t near_by_moves() const;
   bool IsNearByMoves(const DecisionSample& sample) const;
 
-  /// Near ties by noise that are clear flips, of decisions between two values: most samples flip.
-  int64_t clear_by_most() const;
-  bool IsClearByMost(const DecisionSample& sample) const;
+  /// Near ties that are clear flips by what the samples of the run show together.
+  int64_t clear_by_run() const;
+  bool IsClearByRun(const DecisionSample& sample) const;
 
  private:
   void AddClear(const DecisionSample& sample);
+  void AddBoxes(const BoxCounts& boxes);
   bool MostFlip() const;
+  bool MostDiffer() const;
+  bool AreOneSided() const;
+  // Beyond which the noise of a sample is not that of the run; infinity: not known.
+  double LimitByRun() const;
   /// Two deviations of what moves the margins of samples that agree; 0: not known, or none.
   double LimitByNoise() const;
   /// Two steps, where these move by steps of a grid: integers of which most are equal have no
@@ -84,18 +100,26 @@ class TieLimits {
   int64_t CountWide() const;
   bool AreTooMany() const;
 
+  double least_alike_;
   std::vector<int64_t> margins_;  // above 0
   std::vector<int64_t> limits_;   // of near ties by a bound that nothing else speaks against
   int64_t counted_ = 0;           // margins that are numbers, 0 included
   int64_t bounded_ = 0;           // in limits_
   int64_t by_noise_ = 0;
-  int64_t by_steps_ = 0;  // of by_noise_
   int64_t over_bound_ = 0;
+  int64_t unlike_ = 0;                 // samples below least_alike_
+  int64_t unlike_over_bound_ = 0;      // of over_bound_
+  std::vector<int64_t> alike_noise_;   // limits of near ties by noise, but for steps
+  std::vector<int64_t> unlike_noise_;  // those of samples below least_alike_
+  BoxCounts boxes_;
+  double most_move_ = 0;             // in moves_
+  bool has_large_margin_ = false;    // above 1
   std::vector<int64_t> moves_;       // of samples that agree: between the margins of the sides
   std::vector<int64_t> unmeasured_;  // margins of clear flips without any noise
   std::vector<int64_t> explained_;   // those of them that the noise of their batch explains
   std::vector<int64_t> far_;         // of clear flips beyond four times the noise
-  int64_t agreeing_ = 0;             // in moves_
+  std::vector<int64_t> unproven_;    // of those by a bound whose samples have no noise
+  int64_t agreeing_ = 0;             // in moves_: but for those of a softmax that is sure
   int64_t flips_ = 0;                // with a margin
   int64_t clear_over_bound_ = 0;
   int64_t clear_by_noise_ = 0;  // and within four times the limit

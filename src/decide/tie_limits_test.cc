@@ -97,22 +97,22 @@ TEST(TieLimits, ClearFlipsNearTheNoiseAreDoubtful) {
   TieLimits limits = Evenly(100);
   limits.Add(ClearOf(0.1, 0.09));
   limits.Add(ClearOf(0.3, 0.09));
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 2);
-  EXPECT_EQ(limits.DoubtfulClear(true).by, "within four times the noise of the other values");
+  EXPECT_EQ(limits.DoubtfulClear().count, 2);
+  EXPECT_EQ(limits.DoubtfulClear().by, "within four times the noise of the other values");
   limits.Add(ClearOf(0.4, 0.09));
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 2) << "too far";
+  EXPECT_EQ(limits.DoubtfulClear().count, 2) << "too far";
   DecisionSample bounded = ClearOf(0.1, 0.09);
   bounded.by_noise = false;
   limits.Add(bounded);
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 2) << "a bound proves it";
+  EXPECT_EQ(limits.DoubtfulClear().count, 2) << "a bound proves it";
   bounded.over_bound = true;
   limits.Add(bounded);
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 3);
-  EXPECT_EQ(limits.DoubtfulClear(true).by,
+  EXPECT_EQ(limits.DoubtfulClear().count, 3);
+  EXPECT_EQ(limits.DoubtfulClear().by,
             "by the bound of a short or unknown type or within four times the noise of the other "
             "values");
   EXPECT_EQ(limits.Doubtful(true).count, 0) << "they are no near ties";
-  EXPECT_EQ(Evenly(100).DoubtfulClear(true).by, "");
+  EXPECT_EQ(Evenly(100).DoubtfulClear().by, "");
 }
 
 // Two clear flips without noise of their own, beside margins that move by so much.
@@ -134,51 +134,145 @@ TEST(TieLimits, TheNoiseOfABatchExplainsFlipsBesideFewValues) {
   DecisionSample far = ClearOf(0.5, 0.01);
   far.over_bound = true;
   limits.Add(far);
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 1);
-  EXPECT_EQ(limits.DoubtfulClear(true).by, "within four times the noise of the other values");
+  EXPECT_EQ(limits.DoubtfulClear().count, 1);
+  EXPECT_EQ(limits.DoubtfulClear().by, "within four times the noise of the other values");
   DecisionSample without = ClearOf(0.3, 0);  // the margins of this run do not move
   limits.Add(without);
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 1);
+  EXPECT_EQ(limits.DoubtfulClear().count, 1);
   without.over_bound = true;
   limits.Add(without);
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 2);
+  EXPECT_EQ(limits.DoubtfulClear().count, 2);
   TieLimits moved = WithMoves(0.2, 100);
   moved.Add(without);
   EXPECT_EQ(moved.near_by_moves(), 3);
-  EXPECT_EQ(moved.DoubtfulClear(true).count, 0) << "it is a near tie";
+  EXPECT_EQ(moved.DoubtfulClear().count, 0) << "it is a near tie";
+}
+
+// Of a sample with nothing in common.
+DecisionSample Unlike(DecisionSample sample) {
+  sample.similarity = 0;
+  return sample;
 }
 
 TEST(TieLimits, NoNoiseTurnsAroundMostSamples) {
-  TieLimits limits = Evenly(3);
-  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0.09));
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 0);
-  EXPECT_EQ(limits.DoubtfulClear(false).count, 30) << "of many margins in a sample, it may";
-  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0));
-  EXPECT_EQ(limits.DoubtfulClear(false).count, 30);
+  for (const double least : {0.5, 0.0}) {
+    TieLimits limits(least);
+    for (int i = 0; i < 30; ++i) limits.Add(Unlike(ClearOf(0.1, 0.09)));
+    EXPECT_EQ(limits.DoubtfulClear().count, least > 0 ? 0 : 30);
+    for (int i = 0; i < 30; ++i) limits.Add(Unlike(ClearOf(0.1, 0)));
+    EXPECT_EQ(limits.DoubtfulClear().count, least > 0 ? 0 : 30);
+  }
 }
 
 TEST(TieLimits, MostFlipsAreNoNearTiesByNoise) {
-  DecisionSample tie = TieOf(0.1, 0.2);
+  DecisionSample tie = Unlike(TieOf(0.1, 0.2));
   tie.by_noise = true;
-  TieLimits most = Evenly(3);
+  DecisionSample alike = tie;
+  alike.similarity = 0.5;
+  TieLimits most(0.5);
   for (int i = 0; i < 30; ++i) most.Add(tie);
-  EXPECT_EQ(most.clear_by_most(), 30);
-  EXPECT_TRUE(most.IsClearByMost(tie));
-  EXPECT_FALSE(most.IsClearByMost(TieOf(0.1, 0.2))) << "by a bound";
-  EXPECT_EQ(most.Doubtful(true, true).count, 0);
-  EXPECT_EQ(most.Doubtful(true, true).by, "");
-  EXPECT_EQ(most.Doubtful(true, false).count, 30) << "of many values, noise turns around more";
+  for (int i = 0; i < 3; ++i) most.Add(alike);
+  EXPECT_EQ(most.clear_by_run(), 30);
+  EXPECT_TRUE(most.IsClearByRun(tie));
+  EXPECT_FALSE(most.IsClearByRun(alike));
+  EXPECT_FALSE(most.IsClearByRun(Unlike(TieOf(0.1, 0.2)))) << "by a bound";
+  EXPECT_EQ(most.Doubtful(true).count, 3);
+  EXPECT_EQ(most.Doubtful(true).by, "by the noise of the other values");
   DecisionSample step = tie;
   step.over_bound = true;
-  EXPECT_FALSE(most.IsClearByMost(step)) << "rounding may make ties of most";
+  EXPECT_FALSE(most.IsClearByRun(step)) << "rounding may make ties of most";
   most.Add(step);
-  EXPECT_EQ(most.clear_by_most(), 30);
-  EXPECT_EQ(most.Doubtful(true, true).count, 1);
-  TieLimits half = Evenly(30);
+  EXPECT_EQ(most.clear_by_run(), 30);
+  EXPECT_EQ(most.Doubtful(true).count, 4);
+  DecisionSample exceeded = step;
+  exceeded.by_noise = false;
+  most.Add(exceeded);
+  EXPECT_TRUE(most.IsClearByRun(exceeded));
+  EXPECT_EQ(most.clear_by_run(), 31);
+  EXPECT_EQ(most.Doubtful(true).count, 4);
+  TieLimits half(0.5);
   for (int i = 0; i < 30; ++i) half.Add(tie);
-  EXPECT_EQ(half.clear_by_most(), 0);
-  EXPECT_FALSE(half.IsClearByMost(tie));
-  EXPECT_EQ(half.Doubtful(true, true).count, 30);
+  for (int i = 0; i < 30; ++i) half.Add(alike);
+  EXPECT_EQ(half.clear_by_run(), 0);
+  EXPECT_FALSE(half.IsClearByRun(tie));
+  EXPECT_EQ(half.Doubtful(true).count, 60);
+}
+
+TEST(TieLimits, ASureSoftmaxShowsNoNoise) {
+  DecisionSample bounded = ClearOf(0.13, 0);
+  bounded.by_noise = false;
+  bounded.over_bound = true;
+  const auto limits = [&](double margin, const DecisionSample& flip) {
+    TieLimits made;
+    for (int i = 0; i < 100; ++i) {
+      DecisionSample sample;
+      sample.first_margin = sample.second_margin = margin;
+      made.Add(sample);
+    }
+    made.Add(flip);
+    return made.DoubtfulClear();
+  };
+  EXPECT_EQ(limits(1, bounded).count, 1);
+  EXPECT_EQ(limits(1, bounded).by, "where no noise is known");
+  EXPECT_EQ(limits(1, ClearOf(0.13, 0)).count, 1);
+  EXPECT_EQ(limits(0.9, bounded).count, 0) << "logits would have moved it";
+  TieLimits moved;
+  DecisionSample other;
+  other.first_margin = 0.43, other.second_margin = 0.31;
+  for (int i = 0; i < 20; ++i) moved.Add(DecisionSample());
+  moved.Add(other);
+  moved.Add(bounded);
+  EXPECT_EQ(moved.DoubtfulClear().count, 1) << "as one of them did";
+}
+
+DecisionSample BoxTie(int64_t matched, int64_t lost, int64_t invented) {
+  DecisionSample tie = TieOf(0.1, 0.2);
+  tie.by_noise = true;
+  tie.boxes = BoxCounts{matched, lost, invented, 0, 0};
+  return tie;
+}
+
+TEST(TieLimits, NoiseInventsAsManyBoxesAsItLoses) {
+  const auto clear = [](int64_t matched, int64_t lost, int64_t invented) {
+    const DecisionSample tie = BoxTie(matched, lost, invented);
+    TieLimits limits;
+    limits.Add(tie);
+    limits.Add(tie);
+    limits.Add(ClearOf(0.01, 0));
+    EXPECT_EQ(limits.IsClearByRun(tie), limits.clear_by_run() == 2);
+    EXPECT_EQ(limits.DoubtfulClear().count == 0, limits.clear_by_run() == 2);
+    EXPECT_EQ(limits.Doubtful(false).count, 2 - limits.clear_by_run());
+    return limits.clear_by_run();
+  };
+  EXPECT_EQ(clear(100, 20, 0), 2);
+  EXPECT_EQ(clear(100, 0, 20), 2);
+  EXPECT_EQ(clear(100, 9, 0), 0) << "chance: p is 8e-6";
+  EXPECT_EQ(clear(100, 200, 180), 0);
+  EXPECT_EQ(clear(1000, 20, 0), 0) << "rounding may be biased by as much";
+}
+
+TEST(TieLimits, NoiseIsThatOfTheRun) {
+  DecisionSample tie = TieOf(0.1, 0.2);
+  tie.by_noise = true;
+  const auto clear = [&](int count, double move, double margin) {
+    TieLimits limits;
+    for (int i = 0; i < count; ++i) {
+      DecisionSample sample;
+      sample.first_margin = margin;
+      sample.second_margin = margin + (i == 0 ? move : 0);
+      limits.Add(sample);
+    }
+    limits.Add(tie);
+    EXPECT_EQ(limits.IsClearByRun(tie), limits.clear_by_run() == 1);
+    return limits.clear_by_run() == 1;
+  };
+  EXPECT_TRUE(clear(30, 0, 2)) << "the others are equal";
+  EXPECT_TRUE(clear(30, 0.01, 2));
+  EXPECT_FALSE(clear(30, 0.03, 2)) << "one of them moves by as much";
+  EXPECT_FALSE(clear(29, 0, 2)) << "too few say so";
+  EXPECT_FALSE(clear(30, 0, 0.999)) << "of a softmax that is sure";
+  tie.over_bound = true;
+  EXPECT_FALSE(clear(30, 0, 2)) << "two steps";
 }
 
 TEST(TieLimits, AMarginOfZeroIsHeldAgainstTheCandidates) {
@@ -194,12 +288,12 @@ TEST(TieLimits, AMarginOfZeroIsHeldAgainstTheCandidates) {
   EXPECT_EQ(limits.Doubtful(true).count, 2);
   // Clear by the candidate's margin, beside margins that move by 0.01.
   TieLimits moved = WithMoves(0.01, 100);
-  const int64_t before = moved.DoubtfulClear(true).count;
+  const int64_t before = moved.DoubtfulClear().count;
   DecisionSample clear = ClearOf(0, 0);
   clear.second_margin = 0.3;
   moved.Add(clear);
   EXPECT_EQ(moved.near_by_moves(), 1) << "the first of WithMoves()";
-  EXPECT_EQ(moved.DoubtfulClear(true).count, before);
+  EXPECT_EQ(moved.DoubtfulClear().count, before);
   clear.second_margin = 0.01;
   moved.Add(clear);
   EXPECT_EQ(moved.near_by_moves(), 2);
@@ -207,8 +301,8 @@ TEST(TieLimits, AMarginOfZeroIsHeldAgainstTheCandidates) {
 
 TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   const TieLimits some = WithMoves(0.002, 100);
-  EXPECT_EQ(some.DoubtfulClear(true).count, 1);
-  EXPECT_EQ(some.DoubtfulClear(true).by, "within four times the noise of the margins");
+  EXPECT_EQ(some.DoubtfulClear().count, 1);
+  EXPECT_EQ(some.DoubtfulClear().by, "within four times the noise of the margins");
   EXPECT_EQ(some.near_by_moves(), 0);
   const TieLimits more = WithMoves(0.01, 100);
   EXPECT_EQ(more.near_by_moves(), 1);
@@ -216,14 +310,14 @@ TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   EXPECT_FALSE(more.IsNearByMoves(ClearOf(0.3, 0)));
   EXPECT_EQ(more.Doubtful(true).count, 1);
   EXPECT_EQ(more.Doubtful(true).by, "by the noise of the margins");
-  EXPECT_EQ(more.DoubtfulClear(true).count, 0) << "the other is too far, and the near one no more";
+  EXPECT_EQ(more.DoubtfulClear().count, 0) << "the other is too far, and the near one no more";
   EXPECT_EQ(WithMoves(0.2, 100).near_by_moves(), 2);
-  EXPECT_EQ(WithMoves(0, 100).DoubtfulClear(true).count, 0) << "the others are equal";
+  EXPECT_EQ(WithMoves(0, 100).DoubtfulClear().count, 0) << "the others are equal";
   TieLimits far = WithMoves(0.01, 100);
   far.Add(ClearOf(0.1, 0.001));
-  EXPECT_EQ(far.DoubtfulClear(true).count, 1) << "as near to the noise of the run";
+  EXPECT_EQ(far.DoubtfulClear().count, 1) << "as near to the noise of the run";
   far.Add(ClearOf(0.2, 0.001));
-  EXPECT_EQ(far.DoubtfulClear(true).count, 1);
+  EXPECT_EQ(far.DoubtfulClear().count, 1);
   // Of saturated probabilities, which differ by less than any rounding of those that decided.
   far.Add(ClearOf(0.01, 1e-20));
   EXPECT_EQ(far.near_by_moves(), 2);
@@ -232,10 +326,10 @@ TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   bounded.over_bound = true;
   far.Add(bounded);
   EXPECT_EQ(far.near_by_moves(), 2) << "a bound says that it is clear";
-  EXPECT_EQ(far.DoubtfulClear(true).count, 2);
+  EXPECT_EQ(far.DoubtfulClear().count, 2);
   EXPECT_EQ(WithMoves(0, 0).near_by_moves(), 0);
-  EXPECT_EQ(WithMoves(0, 0).DoubtfulClear(true).count, 2);
-  EXPECT_EQ(WithMoves(0, 0).DoubtfulClear(true).by, "where no noise is known");
+  EXPECT_EQ(WithMoves(0, 0).DoubtfulClear().count, 2);
+  EXPECT_EQ(WithMoves(0, 0).DoubtfulClear().by, "where no noise is known");
 }
 
 // `still` samples whose margins are equal on both sides, and others whose margins move by so much.
@@ -262,9 +356,9 @@ TEST(TieLimits, MostMarginsOnAGridDoNotMove) {
   grid.Add(ClearOf(0.02, 0));
   grid.Add(ClearOf(0.03, 0));
   EXPECT_EQ(grid.near_by_moves(), 2) << "each side may be off by a step";
-  EXPECT_EQ(grid.DoubtfulClear(true).count, 0) << "three steps are too far";
+  EXPECT_EQ(grid.DoubtfulClear().count, 0) << "three steps are too far";
   grid.Add(ClearOf(0.02, 0.001));
-  EXPECT_EQ(grid.DoubtfulClear(true).count, 1);
+  EXPECT_EQ(grid.DoubtfulClear().count, 1);
   // Margins of a wrong network move by more, and so do those of no grid.
   for (const double odd : {0.05, 0.015, 1e-3}) {
     std::vector<double> moves = steps;
@@ -272,7 +366,7 @@ TEST(TieLimits, MostMarginsOnAGridDoNotMove) {
     TieLimits wrong = WithSteps(100, moves);
     wrong.Add(ClearOf(0.01, 0));
     EXPECT_EQ(wrong.near_by_moves(), 0) << odd;
-    EXPECT_EQ(wrong.DoubtfulClear(true).count, 0) << odd;
+    EXPECT_EQ(wrong.DoubtfulClear().count, 0) << odd;
   }
   TieLimits few = WithSteps(100, {0.01, 0.01, 0.01});
   few.Add(ClearOf(0.01, 0));

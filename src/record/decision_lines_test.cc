@@ -35,7 +35,7 @@ DecisionSample SampleOf(std::string first, std::string second, double margin, Fl
   sample.first = std::move(first);
   sample.second = std::move(second);
   sample.first_margin = margin;
-  sample.second_margin = -margin / 3;
+  sample.second_margin = margin / 3;
   sample.near_tie = 1e-7;
   sample.flip = flip;
   sample.similarity = flip == Flip::kNone ? 1 : 0;
@@ -78,6 +78,7 @@ TEST(DecisionLines, AreReadAsTheirParsedTextIs) {
   samples[3].detail = "1 edit";
   samples[0].all_above = true;
   samples[3].negative_boxes = 4;
+  samples[3].scores_above_one = 5;
   DecisionLines lines;
   IterationRow quick;
   for (const DecisionSample& sample : samples) {
@@ -100,6 +101,7 @@ TEST(DecisionLines, AreReadAsTheirParsedTextIs) {
     EXPECT_EQ(quick.decisions[1].classes, std::nullopt);
     EXPECT_EQ(quick.decisions[0].samples[0].all_above, sample.all_above);
     EXPECT_EQ(quick.decisions[2].samples[0].negative_boxes, sample.negative_boxes);
+    EXPECT_EQ(quick.decisions[2].samples[0].scores_above_one, sample.scores_above_one);
     EXPECT_EQ(std::signbit(quick.decisions[0].samples[0].first_margin),
               std::signbit(sample.first_margin));
   }

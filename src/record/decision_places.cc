@@ -68,6 +68,7 @@ class PlaceFinder {
     places.classes = Maybe(name + "/classes");
     complete_ &= !places_.contains(name + std::string(kSamplesEnd));  // it has several
     places.negative_boxes = Maybe(name + "/negative_boxes");
+    places.scores_above_one = Maybe(name + "/scores_above_one");
     places.all_above = Maybe(name + "/all_above");
     places.by_noise = Maybe(name + "/by_noise");
     places.over_bound = Maybe(name + "/over_bound");

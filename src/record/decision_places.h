@@ -43,6 +43,7 @@ struct DecisionPlaces {
   size_t similarity = 0;
   std::optional<size_t> detail;
   std::optional<size_t> negative_boxes;
+  std::optional<size_t> scores_above_one;
   std::optional<size_t> all_above;
   std::optional<size_t> by_noise;
   std::optional<size_t> over_bound;
@@ -175,6 +176,7 @@ class RowReading {
     sample.second_margin = Take(cells_.Number(places.second.margin));
     sample.detail = places.detail ? Take(cells_.Text(*places.detail)) : std::string_view();
     sample.negative_boxes = TakeCount(places.negative_boxes);
+    sample.scores_above_one = TakeCount(places.scores_above_one);
     sample.all_above = TakeCount(places.all_above) != 0;
     sample.by_noise = TakeCount(places.by_noise) != 0;
     sample.over_bound = TakeCount(places.over_bound) != 0;

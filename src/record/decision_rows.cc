@@ -91,10 +91,30 @@ bool ReadTotals(const DecisionColumns& columns, size_t sample, DecisionSample& m
       boxes.*column.count = *count;
     }
   }
-  const auto text = TextAt(columns.row, columns.name + std::string(kClassesEnd), sample);
+  const std::string classes_column = columns.name + std::string(kClassesEnd);
+  const RecordJson* const value = ValueAt(columns.row, classes_column, sample);
+  if (value != nullptr && value->is_number() && std::isfinite(value->get<double>())) return false;
+  const auto text = TextAt(columns.row, classes_column, sample);
   std::optional<std::vector<ClassOverlap>> classes = OverlapsFrom(text.value_or(""));
   if (!classes) return false;
   made.classes = *std::move(classes);
+  return true;
+}
+
+// What few samples have. False where it is of another type.
+bool ReadMarks(const DecisionColumns& columns, size_t sample, DecisionSample& made) {
+  const auto count = [&](const char* end) {
+    return CountAt(columns.row, columns.name + end, sample);
+  };
+  const auto negative_boxes = count("/negative_boxes"), above_one = count("/scores_above_one");
+  const auto all_above = count("/all_above");
+  const auto by_noise = count("/by_noise"), over_bound = count("/over_bound");
+  if (!negative_boxes || !above_one || !all_above || !by_noise || !over_bound) return false;
+  made.negative_boxes = *negative_boxes;
+  made.scores_above_one = *above_one;
+  made.all_above = *all_above != 0;
+  made.by_noise = *by_noise != 0;
+  made.over_bound = *over_bound != 0;
   return true;
 }
 
@@ -111,11 +131,6 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   if (!flip || !first || !second || !first_margin || !second_margin || !near_tie || !similarity) {
     return std::nullopt;
   }
-  const auto negative_boxes = CountAt(row, columns.name + "/negative_boxes", sample);
-  const auto all_above = CountAt(row, columns.name + "/all_above", sample);
-  const auto by_noise = CountAt(row, columns.name + "/by_noise", sample);
-  const auto over_bound = CountAt(row, columns.name + "/over_bound", sample);
-  if (!negative_boxes || !all_above || !by_noise || !over_bound) return std::nullopt;
   DecisionSample made;
   made.first = *first;
   made.second = *second;
@@ -124,10 +139,7 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   made.near_tie = *near_tie;
   made.similarity = *similarity;
   made.flip = *flip;
-  made.negative_boxes = *negative_boxes;
-  made.all_above = *all_above != 0;
-  made.by_noise = *by_noise != 0;
-  made.over_bound = *over_bound != 0;
+  if (!ReadMarks(columns, sample, made)) return std::nullopt;
   made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
   if (!ReadTotals(columns, sample, made)) return std::nullopt;
   const auto first_score = NumberAt(row, columns.first + "/score", sample);
@@ -185,7 +197,8 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
 std::string WhyUneven(const DecisionColumns& columns, size_t count) {
   const std::string total = columns.name + std::string(kSamplesEnd);
   const std::optional<int64_t> saved = CountAt(columns.row, total, 0);
-  if (saved != 0 && saved != static_cast<int64_t>(count)) {
+  const bool given = saved != 0 || NumberAt(columns.row, total, 0) == 0.0;  // NaN: it is not
+  if (given && saved != static_cast<int64_t>(count)) {
     return "'" + columns.name + "/flip' has " + Counted(count, "value") + ", and '" + total +
            "' says " + (saved ? std::to_string(*saved) : columns.row[total].dump());
   }

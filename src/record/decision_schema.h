@@ -132,6 +132,7 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field.TextIfAny("vacuous", decision.vacuous);
   field.Given("labels", decision.labels);
   field.Given("negative_boxes", decision.negative_boxes);
+  field.Given("scores_above_one", decision.scores_above_one);
   field.Given("boxes", decision.boxes);
   field.IfAny("class_ious", decision.class_ious);
 }

@@ -63,7 +63,8 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
 
 // What excuses flips and does not show that they are rounding; or the other way round.
 std::string DoubtsInWords(const DecisionGateRecord& gate) {
-  const bool noise = gate.doubtful_by.find("noise") != std::string::npos;
+  const bool noise = gate.doubtful_by.find("noise") != std::string::npos &&
+                     !gate.kind.starts_with("boxes");  // these have no bound
   std::string why = "near ties " + (gate.doubtful_by.empty()
                                         ? "by what a wrong network has as well"
                                         : gate.doubtful_by + ", which a wrong network has as well");
@@ -91,6 +92,12 @@ std::vector<std::string> DoubtsOf(const DecisionRecord& decision) {
                      " of both sides with a negative width or height, which " +
                      Verb(negative, "overlaps", "overlap") +
                      " nothing: are the columns in another order, or is xywh read as xyxy?");
+  }
+  const int64_t above = decision.scores_above_one.value_or(0);
+  if (above > 0) {
+    doubts.push_back("has " + Counted(above, "box", "boxes") +
+                     " of both sides with a score above 1, which is no probability: are the "
+                     "columns in another order, or is the output transposed?");
   }
   return doubts;
 }

@@ -107,6 +107,7 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
     if (any) add(name + end, count_of);
   };
   add_if_any("/negative_boxes", [](const DecisionSample& one) { return one.negative_boxes; });
+  add_if_any("/scores_above_one", [](const DecisionSample& one) { return one.scores_above_one; });
   add_if_any("/all_above", [](const DecisionSample& one) { return one.all_above ? 1 : 0; });
   add_if_any("/by_noise", [](const DecisionSample& one) { return one.by_noise ? 1 : 0; });
   add_if_any("/over_bound", [](const DecisionSample& one) { return one.over_bound ? 1 : 0; });

@@ -167,7 +167,9 @@ SampleFault FindSampleFault(std::string_view kind, std::optional<int64_t> classe
     return SampleFault::kSimilarityRange;
   }
   const KindRule rule = RuleOf(kind);
-  if (rule.takes_labels && classes) {
+  const bool below = sample.first_margin < 0 || sample.second_margin < 0;
+  if (below && rule.texts == TextRule::kClasses) return SampleFault::kMarginRange;
+  if ((rule.takes_labels || rule.name == "rank") && classes) {
     if (LargestClass(sample.first) >= *classes) return SampleFault::kFirstBeyond;
     if (LargestClass(sample.second) >= *classes) return SampleFault::kSecondBeyond;
   }
@@ -185,6 +187,12 @@ std::string SampleFaultText(SampleFault fault, const SampleColumns& columns,
       return "";
     case SampleFault::kSimilarityRange:
       return similarity + ", which is from 0 to 1";
+    case SampleFault::kMarginRange: {
+      const bool first = sample.first_margin < 0;
+      return "'" + (first ? columns.first : columns.second) + "/margin' is " +
+             FormatG(first ? sample.first_margin : sample.second_margin, 6) +
+             ", and no margin is below 0";
+    }
     case SampleFault::kFlipOfEqual:
       return FlipText(columns, sample) + "both sides decided '" + sample.first + "'";
     case SampleFault::kFlipOfDifferent:

@@ -14,6 +14,7 @@ namespace vernier {
 enum class SampleFault : uint8_t {
   kNone,
   kSimilarityRange,   ///< not from 0 to 1
+  kMarginRange,       ///< below 0, of classes
   kFlipOfEqual,       ///< a flip, and the decisions are the same
   kFlipOfDifferent,   ///< no flip, and they are not
   kFlipOfInvalid,     ///< a side is invalid, or the flip is, and the other says nothing of it

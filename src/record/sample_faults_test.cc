@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace vernier {
 namespace {
@@ -45,6 +46,15 @@ TEST(SampleFaults, AFlipIsThatOfTheDecisions) {
     EXPECT_EQ(fault(Flipped("3", "4", Flip::kNearTie)), SampleFault::kFlipByMargin) << kind;
     EXPECT_EQ(fault(Flipped("3", "4", Flip::kNearTie, 0.4)), SampleFault::kNone) << kind;
     EXPECT_EQ(fault(Flipped("3", "4", Flip::kClear, 0.4)), SampleFault::kFlipByMargin) << kind;
+  }
+}
+
+TEST(SampleFaults, NoMarginOfClassesIsBelowZero) {
+  DecisionSample sample = Flipped("3", "4", Flip::kClear);
+  for (double* const margin : {&sample.first_margin, &sample.second_margin}) {
+    const double before = std::exchange(*margin, -1);
+    EXPECT_EQ(FindSampleFault("top1", std::nullopt, sample), SampleFault::kMarginRange);
+    *margin = before;
   }
 }
 
@@ -117,6 +127,7 @@ TEST(SampleFaults, ScoresAreThoseOfTheLabel) {
   EXPECT_EQ(fault("top1", Labelled(flipped, "7", 1, 0.5)), SampleFault::kSecondScore);
   EXPECT_EQ(fault("top1", Labelled(flipped, "", 1, 0)), SampleFault::kScoreWithoutLabel);
   EXPECT_EQ(fault("top1", Labelled(flipped, "99", 0, 0)), SampleFault::kLabelBeyond);
+  EXPECT_EQ(FindSampleFault("rank=2", 1, Agreed("0 5")), SampleFault::kFirstBeyond);
   EXPECT_EQ(FindSampleFault("top1", 2, flipped), SampleFault::kFirstBeyond);
   EXPECT_EQ(FindSampleFault("top1", 5, Flipped("3", "7", Flip::kClear)),
             SampleFault::kSecondBeyond);

@@ -71,6 +71,7 @@ template <typename Fields>
 void ListFields(Fields& field, Some<ShardExtra> auto& extra) {
   field("sample", extra.sample);
   field("negative_boxes", extra.negative_boxes);
+  field("scores_above_one", extra.scores_above_one);
   field("all_above", extra.all_above);
   field("first_error", extra.first_error);
   field("second_error", extra.second_error);

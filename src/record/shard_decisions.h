@@ -49,6 +49,7 @@ struct ShardExtra {
   std::optional<BoxCounts> boxes = {};
   std::vector<ClassOverlap> classes = {};
   bool over_bound = false;
+  int64_t scores_above_one = 0;
 };
 
 /// One decision about one output of a pair in one iteration.

@@ -32,8 +32,9 @@ inline constexpr std::string_view kClassesEnd = "/class_overlaps";
 /// Behind the name of a decision: columns with a value for each sample, in rows whose samples have
 /// any. All rows with samples have kFlipEnds.
 inline constexpr std::string_view kSampleEnds[] = {
-    "/detail", "/negative_boxes", "/all_above",     "/by_noise", "/over_bound", "/matched",
-    "/lost",   "/invented",       "/class_changed", kOverlapEnd, kClassesEnd};
+    "/detail",   "/negative_boxes", "/scores_above_one", "/all_above",
+    "/by_noise", "/over_bound",     "/matched",          "/lost",
+    "/invented", "/class_changed",  kOverlapEnd,         kClassesEnd};
 inline constexpr std::string_view kFlipEnds[] = {"/flip", "/near_tie", "/similarity"};
 
 /// How many samples a decision of several has, so that none can be lost unnoticed.

@@ -106,7 +106,7 @@ class AveragePrecision(Decisions):
     def test_few_images_leave_a_gate_undecided(self):
         got = self.score(self.a, self.b, code=0)
         intervals = got["intervals"]
-        self.assertEqual(intervals["draws"], 1000)
+        self.assertEqual(intervals["draws"], 10000)
         self.assertLess(intervals["drop_low"], got["ap_drop"])
         self.assertGreater(intervals["drop_high"], got["ap_drop"])
         self.says("(drop: 95 % interval ")

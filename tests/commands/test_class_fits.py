@@ -331,6 +331,18 @@ class Folders(FedImages):
             self.says("--load-inputs: 'photos' holds no image that can be read (.png, .jpg, "
                       ".jpeg), but 1 '.gif', 1 '.webp', as 'photos/a.webp': convert or rename them")
 
+    def test_a_folder_of_a_pattern_may_have_no_image(self):
+        self.path("images/d_bare").mkdir()
+        self.path("images/e_text").mkdir()
+        self.path("images/e_text/readme.txt").write_text("None yet.")
+        run = ["run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx", "--load-inputs"]
+        self.ended = self.vernier(*run, "images/*/", "--strict")
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+        self.ended = self.vernier(*run, "images/a_red", "images/d_bare")
+        self.assertEqual(self.ended.code, 2, self.ended.out + self.ended.err)
+        self.says("'images/d_bare' is a folder without images, and 'images/a_red/",
+                  "' is an image: leave the folder out, or name it in another run")
+
     def test_a_folder_with_the_name_of_an_image(self):
         self.path("images/a_red/dir.png").mkdir()
         self.ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "images/*/*")

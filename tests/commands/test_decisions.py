@@ -347,6 +347,10 @@ class Runs(Decisions):
                  "flips.npz"]
         self.run_both(*words, code=0)
         self.says("--save-flips: no decision differs, and 'flips.npz' was not written")
+        self.assertNotIn("earlier run", self.ended.out + self.ended.err)
+        self.path("flips.npz").write_bytes(b"")
+        self.run_both(*words, code=0)
+        self.says("'flips.npz' was not written; what it holds is of an earlier run")
         refused = self.vernier("run", "--load-outputs", "a.json", "b.json", "--decision", "top1",
                                "--save-flips", "flips.txt")
         self.assertEqual(refused.code, 2, refused.out + refused.err)

@@ -80,6 +80,22 @@ class EditedRows(SavedRows):
         self.check("rows.jsonl", "--max-flip-rate", "0.9", code=3)
         self.says("'y/flip' has 1 value, and 'y/samples' says 8")
 
+    def test_no_samples_are_none(self):
+        for rows in ("rows.jsonl", "rows.npz"):
+            self.compare(*self.whole, *self.words, "--save-rows", rows, code=1)
+            if rows == "rows.npz":
+                with np.load(self.path(rows)) as columns:
+                    np.savez(self.path(rows), **{**columns, "y/samples": [0]})
+            else:
+                (line,) = self.lines()
+                self.write([{**line, "y/samples": 0}])
+            self.check(rows, "--max-flip-rate", "0.9", code=3)
+            self.says("'y/flip' has 8 values, and 'y/samples' says 0")
+
+    def test_a_margin_below_zero(self):
+        self.edited("a/y/margin", -1, ["--max-flip-rate", "0"],
+                    "'a/y/margin' is -1, and no margin is below 0")
+
     def test_what_failed_by_its_elements_is_said(self):
         for rows in ("rows.jsonl", "rows.npz"):
             for sides in (self.single, self.whole):

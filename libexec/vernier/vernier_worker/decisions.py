@@ -64,7 +64,7 @@ class Decision:
                     else self.same(one, other))
         try:
             similarity = float(same)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             similarity = -1.0
         if not 0 <= similarity <= 1:
             raise wire.Failure(wire.BACKEND, f"{self.where}: same() returned "

@@ -158,6 +158,10 @@ function decisionDetails(decision) {
     parts.push(make('p', {class: 'wrong'},
       `${name}: boxes with a negative width or height, which overlap nothing: ${decision.negative_boxes}.`));
   }
+  if (decision.scores_above_one) {
+    parts.push(make('p', {class: 'wrong'},
+      `${name}: boxes with a score above 1, which is no probability: ${decision.scores_above_one}.`));
+  }
   if (hasCharts && sum(decision.margin_counts || []) > 0) parts.push(marginChart(decision, name));
   const worst = decision.worst || [];
   if (!worst.length) return parts;

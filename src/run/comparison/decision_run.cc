@@ -9,6 +9,7 @@
 
 #include "compare/comparison.h"
 #include "decide/decision.h"
+#include "decide/decision_gates.h"
 #include "decide/label_scores.h"
 #include "record/gate_text.h"
 #include "run/parts/kept_labels.h"

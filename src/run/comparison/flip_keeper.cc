@@ -1,8 +1,10 @@
 #include "run/comparison/flip_keeper.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <limits>
+#include <system_error>
 
 #include "decide/worst_iterations.h"
 #include "io/results/shard_file_name.h"
@@ -114,16 +116,16 @@ Status FlipKeeper::SaveFiles(RunRecord& run) const {
   const std::string path = PathOfShard(plan_->decisions.save_flips, plan_->shard);
   if (path.empty()) return {};
   if (flips_.empty()) {
+    std::error_code ignored;
+    const bool earlier = std::filesystem::exists(path, ignored);
     run.notes.push_back("--save-flips: " + WhyNoFlips(run) + ", and '" + path +
-                        "' was not written");
+                        "' was not written" +
+                        (earlier ? "; what it holds is of an earlier run" : ""));
     return {};
   }
   // Sides that were all loaded came without their inputs.
   const bool has_inputs = !plan_->runners.empty();
   const std::vector<int64_t> order = InOrder(run);
-  if (!plan_->shard.wanted()) {
-    run.notes.push_back("--save-flips: '" + path + "' has " + IterationsInWords(order));
-  }
   if (has_inputs) {
     VERNIER_TRY(flips_.Save(path, order));
     run.saved.emplace_back("inputs of flips", path);
@@ -132,6 +134,9 @@ Status FlipKeeper::SaveFiles(RunRecord& run) const {
   std::vector<std::string> left_out;
   VERNIER_TRY(flips_.SaveOutputs(outputs, scope_.streams, order, left_out));
   run.saved.emplace_back("outputs of flips", outputs);
+  if (!plan_->shard.wanted()) {
+    run.notes.push_back("--save-flips: '" + path + "' has " + IterationsInWords(order));
+  }
   if (!left_out.empty()) {
     run.notes.push_back("--save-flips: '" + outputs + "' leaves out " +
                         JoinWords(left_out, " and ") +

@@ -156,6 +156,8 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
         const bool images = content.GivesImages(!plan.preprocess.empty());
         if (!images) VERNIER_TRY(CheckNoFoldersOfImages(path, content));
         if (images) found = std::move(content.images);
+        // As of a class without images: what else is in it is a note's.
+        if (!images && path != pattern && !content.has_feeds && !IsImageName(path)) continue;
       }
       for (const std::string& file : found) {
         if (IsImageFile(file)) {
@@ -171,10 +173,13 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
                      plan.load_paths.front() + "'");
   }
   if (images.empty() || other.empty()) return images;
-  const std::string what =
-      IsDirectory(other) ? "' is a folder without images" : "' is not an image (.png, .jpg, .jpeg)";
-  return InvalidArgument("--load-inputs: '" + other + what + ", and '" + images.front() +
-                         "' is one: load them in two runs");
+  const bool folder = IsDirectory(other);
+  return InvalidArgument(
+      "--load-inputs: '" + other +
+      (folder ? "' is a folder without images" : "' is not an image (.png, .jpg, .jpeg)") +
+      ", and '" + images.front() +
+      (folder ? "' is an image: leave the folder out, or name it in another run"
+              : "' is one: load them in two runs"));
 }
 
 std::string DescribeFoldersLeftOut(const InputPlan& plan) {

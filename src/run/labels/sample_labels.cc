@@ -185,7 +185,9 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
   } else {
     VERNIER_ASSIGN_OR_RETURN(const Tensor* const array, ArrayOf(iteration));
     if (array != nullptr) count = SplitLabels(kind, *array, samples).count;
-    if (array != nullptr && count == samples) return OfArray(kind, *array, 0, samples);
+    if (array != nullptr && count == samples) {
+      return OfArray(kind, *array, 0, samples).Annotate("iteration " + std::to_string(iteration));
+    }
   }
   if (count == samples) return labels;
   return InvalidArgument("iteration " + std::to_string(iteration) + " has " +

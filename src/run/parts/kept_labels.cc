@@ -96,12 +96,13 @@ void KeepExtras(std::vector<ShardDecided>& decided) {
       for (size_t i = 0; i < one.row.samples.size(); ++i) {
         const DecisionSample& sample = one.row.samples[i];
         const bool measured = !std::isnan(sample.first_error) || !std::isnan(sample.second_error);
-        const bool counted = sample.boxes || !sample.classes.empty();
+        const bool counted = sample.boxes || !sample.classes.empty() || sample.scores_above_one > 0;
         const bool marked = sample.all_above || sample.over_bound;
         if (sample.negative_boxes == 0 && !marked && !measured && !counted) continue;
         one.extras.push_back({static_cast<int64_t>(i), sample.negative_boxes, sample.all_above,
                               sample.first_error, sample.second_error, sample.label_size,
-                              sample.boxes, sample.classes, sample.over_bound});
+                              sample.boxes, sample.classes, sample.over_bound,
+                              sample.scores_above_one});
       }
     }
   }
@@ -116,6 +117,7 @@ Status RestoreExtras(ShardDecision& kept) {
     }
     DecisionSample& sample = kept.row.samples[at];
     sample.negative_boxes = extra.negative_boxes;
+    sample.scores_above_one = extra.scores_above_one;
     sample.all_above = extra.all_above;
     sample.first_error = extra.first_error;
     sample.second_error = extra.second_error;
