@@ -7,6 +7,7 @@
 
 #include "decide/box_layout.h"
 #include "decide/class_rows.h"
+#include "decide/decided_classes.h"
 #include "decide/kinds.h"
 #include "decide/label_errors.h"
 #include "decide/label_maps.h"
@@ -52,20 +53,31 @@ ListedClasses ReadListed(std::string_view text) {
   return listed;
 }
 
-double HasClass(std::string_view text, int64_t label) {
-  const ListedClasses listed = ReadListed(text);
-  if (!listed.is_list) return 0;
-  if (std::ranges::find(listed.classes, label) != listed.classes.end()) return 1;
-  return listed.complete() ? 0 : kNoScore;
+/// What both sides of a sample decided.
+struct ListedSides {
+  ListedClasses first, second;
+
+  bool complete() const { return first.complete() && second.complete(); }
+};
+
+// Long lists are cut off in texts: the output has the rest.
+ListedClasses ReadSide(const DecisionPlan& decision, std::string_view text, const Tensor* output,
+                       int64_t row) {
+  ListedClasses listed = ReadListed(text);
+  if (!listed.complete() && output != nullptr) {
+    listed.classes = ClassesDecided(decision, *output, row);
+  }
+  return listed;
 }
 
-// Whether the text lists these classes, which are sorted. Long lists are cut off in texts.
-double IsSet(std::string_view text, const std::vector<int64_t>& labels) {
-  const ListedClasses listed = ReadListed(text);
-  if (!listed.is_list || static_cast<size_t>(listed.total) != labels.size()) return 0;
-  const bool same = std::equal(listed.classes.begin(), listed.classes.end(), labels.begin());
-  if (!same) return 0;
-  return listed.complete() ? 1 : kNoScore;
+double HasClass(const ListedClasses& listed, int64_t label) {
+  if (!listed.is_list) return 0;
+  return std::ranges::find(listed.classes, label) != listed.classes.end() ? 1 : 0;
+}
+
+// Whether these are the classes, which are sorted.
+double IsSet(const ListedClasses& listed, const std::vector<int64_t>& labels) {
+  return listed.is_list && listed.classes == labels ? 1 : 0;
 }
 
 std::vector<int64_t> ClassesOf(const Label& label) {
@@ -112,8 +124,7 @@ Dims LongAxes(Dims dims) {
 }
 
 Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
-                DecisionSample& sample) {
-  const ListedClasses first = ReadListed(sample.first), second = ReadListed(sample.second);
+                const ListedSides& sides, DecisionSample& sample) {
   if (label.is_row && count && label.values.size() != static_cast<size_t>(*count)) {
     return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
                            decision.text + "' decides about " + std::to_string(*count));
@@ -131,26 +142,26 @@ Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<
         "names a class twice: list each class once; rows of zeros and ones are for arrays");
   }
   VERNIER_TRY(CheckClasses(classes, count));
-  const bool single = first.is_answer || second.is_answer;
+  const bool single = sides.first.is_answer || sides.second.is_answer;
   if (single && (classes.size() != 1 || classes[0] > 1)) {
     return InvalidArgument("of an output with a single value has to be 0 or 1");
   }
   sample.label = single ? (classes[0] == 1 ? "yes" : "no") : NumbersText(classes);
-  sample.first_score = IsSet(sample.first, classes);
-  sample.second_score = IsSet(sample.second, classes);
+  sample.first_score = IsSet(sides.first, classes);
+  sample.second_score = IsSet(sides.second, classes);
   return {};
 }
 
 Status ScoreClass(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
-                  DecisionSample& sample) {
+                  const ListedSides& sides, DecisionSample& sample) {
   if (label.is_row || label.values.size() != 1) {
     return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
                            decision.text + "' needs one class");
   }
   VERNIER_TRY(CheckClasses(label.values, count));
   sample.label = std::to_string(label.values[0]);
-  sample.first_score = HasClass(sample.first, label.values[0]);
-  sample.second_score = HasClass(sample.second, label.values[0]);
+  sample.first_score = HasClass(sides.first, label.values[0]);
+  sample.second_score = HasClass(sides.second, label.values[0]);
   return {};
 }
 
@@ -267,12 +278,16 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
       (IsMapText(sample.first) || IsMapText(sample.second))) {
     return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
   }
+  const ListedSides sides{ReadSide(decision, sample.first, outputs.first, row),
+                          ReadSide(decision, sample.second, outputs.second, row)};
   VERNIER_TRY(decision.kind == DecisionKind::kThreshold
-                  ? ScoreSet(decision, label, count, sample)
-                  : ScoreClass(decision, label, count, sample));
-  if (sample.labelled()) return {};
+                  ? ScoreSet(decision, label, count, sides, sample)
+                  : ScoreClass(decision, label, count, sides, sample));
+  if (sides.complete() || outputs.first != nullptr) return {};
   sample.first_score = sample.second_score = kNoScore;
-  return InvalidArgument("names more classes than a decision lists, and cannot be judged");
+  return InvalidArgument(
+      "is of a decision for more classes than a row lists, so that it cannot be judged and no "
+      "accuracy is known: give --labels to the run that saves the rows");
 }
 
 }  // namespace vernier
