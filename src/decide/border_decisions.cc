@@ -7,8 +7,8 @@
 #include <span>
 #include <type_traits>
 
-#include "core/short_floats.h"
 #include "decide/class_rows.h"
+#include "decide/decided_classes.h"
 #include "decide/kinds.h"
 #include "decide/logit_noise.h"
 #include "decide/row_top.h"
@@ -17,23 +17,23 @@
 namespace vernier {
 namespace {
 
-/// Which values are "in": for threshold those >= limit, for sign those < 0.
+/// Which values of a side are "in": for threshold those >= least, for sign those < 0.
 struct Border {
-  double limit = 0;
+  double limit = 0;  // what margins are measured from
   bool is_sign = false;
+  double least = 0;  // the limit as the side's type has it
 
-  bool IsIn(double value) const { return is_sign ? value < 0 : value >= limit; }
+  bool IsIn(double value) const { return is_sign ? value < 0 : value >= least; }
   double Margin(double value) const { return Gap(std::max(value, limit), std::min(value, limit)); }
 };
 
-// As a number of the type, where that is a float that reaches as far: 0.7 in an output of float32
-// is the float32 next to 0.7, as in NumPy.
-double RoundedTo(DType dtype, double limit) {
-  if (dtype == DType::kFloat32 && std::abs(limit) <= std::numeric_limits<float>::max()) {
-    return static_cast<double>(static_cast<float>(limit));
-  }
-  const double spacing = SpacingAt(limit, StepOf(dtype));
-  return spacing == 0 ? limit : std::nearbyint(limit / spacing) * spacing;
+struct Borders {
+  Border a, b;
+};
+
+Border BorderOf(const DecideInput& input, const Tensor& side) {
+  if (input.plan.kind == DecisionKind::kSign) return {0, true, 0};
+  return {input.plan.limit, false, LimitAs(side.dtype(), input.plan.limit)};
 }
 
 // The least value of T that is >= limit.
@@ -43,6 +43,14 @@ T LeastNotBelow(double limit) {
   if (static_cast<double>(near) >= limit) return near;
   return std::nextafter(near, std::numeric_limits<T>::infinity());
 }
+
+/// The least values of both sides that are not below their limit.
+template <typename T>
+struct LeastValues {
+  explicit LeastValues(const Borders& borders)
+      : a(LeastNotBelow<T>(borders.a.least)), b(LeastNotBelow<T>(borders.b.least)) {}
+  T a, b;
+};
 
 /// What a sample's values on both sides show, a vector at a time.
 template <typename T>
@@ -68,8 +76,9 @@ struct BorderScan {
     double LeastMargin(double limit) const {
       double least = std::numeric_limits<double>::infinity();
       for (size_t lane = 0; lane < kLanes; ++lane) {
-        least = std::min(least, Gap(static_cast<double>(above[lane]), limit));
-        least = std::min(least, Gap(limit, static_cast<double>(below[lane])));
+        // The least that is in may be below a limit that the type does not hold.
+        least = std::min(least, std::abs(Gap(static_cast<double>(above[lane]), limit)));
+        least = std::min(least, std::abs(Gap(limit, static_cast<double>(below[lane]))));
       }
       return least;
     }
@@ -86,24 +95,24 @@ struct BorderScan {
   bool has_nan = false;  // on either side
 
   // Adds values. Is one of them not on the same side in both?
-  bool Read(const T* from_a, const T* from_b, size_t count, T limit) {
+  bool Read(const T* from_a, const T* from_b, size_t count, const LeastValues<T>& limits) {
     bool found = false;
     if constexpr (std::is_same_v<T, float>) {
-      const BorderSides sides = FindSides(from_a, from_b, count, limit);
+      const BorderSides sides = FindSides(from_a, from_b, count, limits.a, limits.b);
       a.Take(sides.a);
       b.Take(sides.b);
       has_nan |= sides.has_nan;
       found = sides.differs;
     } else {
-      found = ReadInVectors(from_a, from_b, count, limit);
+      found = ReadInVectors(from_a, from_b, count, limits);
     }
     differs |= found;
     return found;
   }
 
  private:
-  bool ReadInVectors(const T* from_a, const T* from_b, size_t count, T limit) {
-    const Vector least = Vector{} + limit;
+  bool ReadInVectors(const T* from_a, const T* from_b, size_t count, const LeastValues<T>& limits) {
+    const Vector least_a = Vector{} + limits.a, least_b = Vector{} + limits.b;
     Mask changed = {};
     Mask nan = {};
     bool found = false;
@@ -114,11 +123,11 @@ struct BorderScan {
       std::memcpy(&x, from_a + i, kBytes);
       std::memcpy(&y, from_b + i, kBytes);
       nan |= (x != x) | (y != y);
-      changed |= Place(x, least, a) ^ Place(y, least, b);
+      changed |= Place(x, least_a, a) ^ Place(y, least_b, b);
     }
     for (; i < count; ++i) {
-      const bool in_a = PlaceOne(from_a[i], limit, a);
-      found |= in_a != PlaceOne(from_b[i], limit, b);
+      const bool in_a = PlaceOne(from_a[i], limits.a, a);
+      found |= in_a != PlaceOne(from_b[i], limits.b, b);
       has_nan |= IsNan(from_a[i]) || IsNan(from_b[i]);
     }
     for (size_t lane = 0; lane < kLanes; ++lane) {
@@ -187,10 +196,10 @@ struct BorderFlips {
 
 // Where there is NaN, what is found means nothing.
 template <typename T>
-void AddBorderFlips(const ValuePair<T>& pair, const Border& border, BorderFlips& flips) {
+void AddBorderFlips(const ValuePair<T>& pair, const Borders& borders, BorderFlips& flips) {
   constexpr size_t kGroup = 64;
-  const T limit = LeastNotBelow<T>(border.limit);
-  const auto changed = [&](size_t i) { return (pair.a[i] >= limit) != (pair.b[i] >= limit); };
+  const LeastValues<T> limits(borders);
+  const auto changed = [&](size_t i) { return (pair.a[i] >= limits.a) != (pair.b[i] >= limits.b); };
   for (size_t first = 0; first < pair.count; first += kGroup) {
     const size_t end = std::min(first + kGroup, pair.count);
     int any = 0;
@@ -200,8 +209,8 @@ void AddBorderFlips(const ValuePair<T>& pair, const Border& border, BorderFlips&
       const auto a = static_cast<double>(pair.a[i]);
       const auto b = static_cast<double>(pair.b[i]);
       ++flips.count;
-      flips.first_most = std::max(flips.first_most, border.Margin(a));
-      flips.second_most = std::max(flips.second_most, border.Margin(b));
+      flips.first_most = std::max(flips.first_most, borders.a.Margin(a));
+      flips.second_most = std::max(flips.second_most, borders.b.Margin(b));
       Raise(flips.largest, a);
       Raise(flips.largest, b);
     }
@@ -210,54 +219,55 @@ void AddBorderFlips(const ValuePair<T>& pair, const Border& border, BorderFlips&
 
 // What changes sides is looked at again while it is at hand.
 template <typename T>
-BorderFlips ScanSample(const ValuePair<T>& pair, const Border& border, BorderScan<T>& scan) {
+BorderFlips ScanSample(const ValuePair<T>& pair, const Borders& borders, BorderScan<T>& scan) {
   constexpr size_t kChunk = 4096;
-  const T limit = LeastNotBelow<T>(border.limit);
+  const LeastValues<T> limits(borders);
   BorderFlips flips;
   for (size_t first = 0; first < pair.count; first += kChunk) {
     const size_t count = std::min(kChunk, pair.count - first);
     const ValuePair<T> chunk{pair.a + first, pair.b + first, count, pair.index};
-    if (scan.Read(chunk.a, chunk.b, count, limit)) AddBorderFlips(chunk, border, flips);
+    if (scan.Read(chunk.a, chunk.b, count, limits)) AddBorderFlips(chunk, borders, flips);
   }
   return flips;
 }
 
 // By the noise of the values that did not change sides.
 template <typename T>
-double LimitByOthers(const ValuePair<T>& pair, const Border& border, int64_t changed,
+double LimitByOthers(const ValuePair<T>& pair, const Borders& borders, int64_t changed,
                      OtherSamples& others) {
   DifferenceNoise noise;
-  LogitsOfValues logits(border.is_sign ? 0 : border.limit);
+  const double limit = borders.a.limit;  // of sign 0
+  LogitsOfValues logits(limit);
   for (size_t i = 0; i < pair.count; ++i) {
     const auto a = static_cast<double>(pair.a[i]);
     const auto b = static_cast<double>(pair.b[i]);
-    if (border.IsIn(a) != border.IsIn(b)) continue;
+    if (borders.a.IsIn(a) != borders.b.IsIn(b)) continue;
     noise.Add(a, b);
     logits.Add(a, b);
   }
   if (const std::optional<double> scale = logits.scale()) {
-    return LogitsOfValues::LimitAt(border.limit, NoiseLimit(*scale, NoisyValues::kOne, changed));
+    return LogitsOfValues::LimitAt(limit, NoiseLimit(*scale, NoisyValues::kOne, changed));
   }
   const double scale = noise.empty() ? others.Without(pair.index) : noise.scale();
   return NoiseLimit(scale, NoisyValues::kOne, changed);
 }
 
 template <typename T>
-void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRule& near_tie,
+void DecideSides(const ValuePair<T>& pair, const Borders& borders, const NearTieRule& near_tie,
                  OtherSamples& others, DecisionSample& sample) {
   BorderScan<T> scan;
-  const BorderFlips flips = ScanSample(pair, border, scan);
+  const BorderFlips flips = ScanSample(pair, borders, scan);
   const bool nan_a = scan.has_nan && HasNan(std::span<const T>(pair.a, pair.count));
   const bool nan_b = scan.has_nan && HasNan(std::span<const T>(pair.b, pair.count));
   sample.near_tie = near_tie.known();
   sample.all_above = scan.a.count() + scan.b.count() == 2 * pair.count;
-  if (!nan_a) sample.first = BorderText(pair.a, pair.count, scan.a.count(), border);
+  if (!nan_a) sample.first = BorderText(pair.a, pair.count, scan.a.count(), borders.a);
   sample.second = sample.first;
   if (!nan_b && (scan.differs || nan_a)) {
-    sample.second = BorderText(pair.b, pair.count, scan.b.count(), border);
+    sample.second = BorderText(pair.b, pair.count, scan.b.count(), borders.b);
   }
-  sample.first_margin = scan.a.LeastMargin(border.limit);
-  sample.second_margin = scan.b.LeastMargin(border.limit);
+  sample.first_margin = scan.a.LeastMargin(borders.a.limit);
+  sample.second_margin = scan.b.LeastMargin(borders.b.limit);
   if (nan_a || nan_b) return MakeInvalid(sample, nan_a, nan_b);
   if (!scan.differs) return;
   sample.similarity = 1 - static_cast<double>(flips.count) / static_cast<double>(pair.count);
@@ -267,35 +277,16 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
     sample.detail = std::to_string(flips.count) + " of " + std::to_string(pair.count) + " values";
   }
   near_tie.Judge(sample, flips.largest, [&] {
-    return LimitByOthers(pair, border, static_cast<int64_t>(flips.count), others);
+    return LimitByOthers(pair, borders, static_cast<int64_t>(flips.count), others);
   });
 }
 
 }  // namespace
 
-double BorderOf(const DecisionPlan& decision, DType first, DType second) {
-  if (decision.kind == DecisionKind::kSign) return 0;
-  return std::min(RoundedTo(first, decision.limit), RoundedTo(second, decision.limit));
-}
-
-std::vector<int64_t> ValuesNotBelow(const Tensor& output, int64_t sample, double limit) {
-  const SampleShape shape = SamplesOf(output.dims());
-  std::vector<int64_t> places;
-  WithFloats(output, output, [&](auto zero) {
-    PartReader<decltype(zero)> parts(output, shape.size);
-    const auto* const values = parts.Part(sample);
-    for (int64_t i = 0; i < shape.size; ++i) {
-      if (static_cast<double>(values[i]) >= limit) places.push_back(i);
-    }
-  });
-  return places;
-}
-
 std::vector<DecisionSample> DecideBorder(const DecideInput& input) {
   if (HasWideIntegers(input)) return DecideIntegerBorder(input);
   const SampleShape shape = SamplesOf(input.reference.dims());
-  const Border border{BorderOf(input.plan, input.reference.dtype(), input.candidate.dtype()),
-                      input.plan.kind == DecisionKind::kSign};
+  const Borders borders{BorderOf(input, input.reference), BorderOf(input, input.candidate)};
   std::vector<DecisionSample> samples;
   if (shape.size == 0) return samples;
   samples.resize(static_cast<size_t>(shape.samples));
@@ -306,7 +297,7 @@ std::vector<DecisionSample> DecideBorder(const DecideInput& input) {
     OtherSamples others(input.reference, input.candidate, shape.size);
     for (int64_t i = 0; i < shape.samples; ++i) {
       const ValuePair<T> pair{a.Part(i), b.Part(i), static_cast<size_t>(shape.size), i};
-      DecideSides(pair, border, input.near_tie, others, samples[static_cast<size_t>(i)]);
+      DecideSides(pair, borders, input.near_tie, others, samples[static_cast<size_t>(i)]);
     }
   });
   return samples;

@@ -141,6 +141,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     limits_.Add(sample);
     labels_.Add(sample);
     totals_.Add(sample);
+    answers_.Add(sample);
     similarity_sum_ += sample.similarity;
     if (sample.negative_boxes > 0) {
       record_.negative_boxes = record_.negative_boxes.value_or(0) + sample.negative_boxes;
@@ -205,6 +206,7 @@ DecisionRecord DecisionFold::Record() const {
   if (2 * tied > record.samples && !HasBorder(record.kind)) {
     record.vacuous = "in most samples the reference decides between equal values";
   }
+  if (record.vacuous.empty()) record.vacuous = answers_.WhyNothing(record.kind);
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
   totals_.Give(record);
   if (!labels_.empty()) record.labels = labels_.Record(record.kind, change_);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decide/label_fold.h"
+#include "decide/same_answers.h"
 #include "decide/sample_totals.h"
 #include "decide/tie_limits.h"
 #include "vernier/decision_plan.h"
@@ -38,6 +39,7 @@ class DecisionFold {
   DecisionRecord record_;
   LabelFold labels_;
   SampleTotals totals_;
+  SameAnswers answers_;
   LabelChange change_;
   double similarity_sum_ = 0;
   int64_t without_any_ = 0;     // samples in which neither side found what the kind looks for

@@ -30,10 +30,6 @@ std::vector<DecisionSample> DecideRank(const DecideInput& input);
 std::vector<DecisionSample> DecideArgmax(const DecideInput& input);
 /// kThreshold and kSign.
 std::vector<DecisionSample> DecideBorder(const DecideInput& input);
-/// Of these the border for sides of such types, see docs/decisions.md.
-double BorderOf(const DecisionPlan& decision, DType first, DType second);
-/// The places of a sample's values that are >= limit, in rising order.
-std::vector<int64_t> ValuesNotBelow(const Tensor& output, int64_t sample, double limit);
 /// Whether both sides are of an integer type that doubles do not hold: int64 or uint64.
 bool HasWideIntegers(const DecideInput& input);
 /// The same of these, exactly.

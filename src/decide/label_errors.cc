@@ -135,11 +135,11 @@ Status ScoreText(const DecisionPlan& decision, const Label& label, const ScoredO
     }
     symbols.push_back(value);
   }
+  sample.label = NumbersText(symbols);  // also of what cannot be judged: see LabelFold::Add
   VERNIER_ASSIGN_OR_RETURN(const double first,
                            EditsOf(decision, {sample.first, outputs.first}, symbols, row));
   VERNIER_ASSIGN_OR_RETURN(const double second,
                            EditsOf(decision, {sample.second, outputs.second}, symbols, row));
-  sample.label = NumbersText(symbols);
   sample.first_error = first;
   sample.second_error = second;
   sample.label_size = static_cast<int64_t>(symbols.size());

@@ -54,6 +54,7 @@ double SumOf(const std::vector<double>& values) {
 LabelFold::LabelFold(std::string_view kind) : is_regression_(kind.starts_with("regression")) {}
 
 void LabelFold::Add(const DecisionSample& sample) {
+  any_unjudged_ |= !sample.labelled() && !sample.label.empty();
   if (!sample.labelled()) return;
   ++samples_;
   first_sum_ += sample.first_score;

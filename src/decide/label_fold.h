@@ -25,9 +25,10 @@ class LabelFold {
   /// `kind` is that of the decision, as typed.
   explicit LabelFold(std::string_view kind = "");
 
-  /// A sample without scores is left out.
+  /// A sample without scores is left out. If it has a label, which could not be judged, no figure
+  /// is that of all samples, and the fold is empty.
   void Add(const DecisionSample& sample);
-  bool empty() const { return samples_ == 0; }
+  bool empty() const { return samples_ == 0 || any_unjudged_; }
 
   /// `kind` is that of the decision, as typed. Of maps, and of errors, the intervals are NaN.
   LabelRecord Record(std::string_view kind, LabelChange change) const;
@@ -39,6 +40,7 @@ class LabelFold {
   void AddErrors(LabelRecord& record) const;
 
   bool is_regression_ = false;
+  bool any_unjudged_ = false;
   PairedCounts counts_;
   int64_t wrong_to_wrong_ = 0;
   int64_t samples_ = 0;

@@ -8,6 +8,7 @@
 
 #include "decide/box_layout.h"
 #include "decide/class_rows.h"
+#include "decide/decided_classes.h"
 #include "decide/kinds.h"
 #include "decide/label_errors.h"
 #include "decide/label_maps.h"
@@ -53,20 +54,31 @@ ListedClasses ReadListed(std::string_view text) {
   return listed;
 }
 
-double HasClass(std::string_view text, int64_t label) {
-  const ListedClasses listed = ReadListed(text);
-  if (!listed.is_list) return 0;
-  if (std::ranges::find(listed.classes, label) != listed.classes.end()) return 1;
-  return listed.complete() ? 0 : kNoScore;
+/// What both sides of a sample decided.
+struct ListedSides {
+  ListedClasses first, second;
+
+  bool complete() const { return first.complete() && second.complete(); }
+};
+
+// Long lists are cut off in texts: the output has the rest.
+ListedClasses ReadSide(const DecisionPlan& decision, std::string_view text, const Tensor* output,
+                       int64_t row) {
+  ListedClasses listed = ReadListed(text);
+  if (!listed.complete() && output != nullptr) {
+    listed.classes = ClassesDecided(decision, *output, row);
+  }
+  return listed;
 }
 
-// Whether the text lists these classes, which are sorted. Long lists are cut off in texts.
-double IsSet(std::string_view text, const std::vector<int64_t>& labels) {
-  const ListedClasses listed = ReadListed(text);
-  if (!listed.is_list || static_cast<size_t>(listed.total) != labels.size()) return 0;
-  const bool same = std::equal(listed.classes.begin(), listed.classes.end(), labels.begin());
-  if (!same) return 0;
-  return listed.complete() ? 1 : kNoScore;
+double HasClass(const ListedClasses& listed, int64_t label) {
+  if (!listed.is_list) return 0;
+  return std::ranges::find(listed.classes, label) != listed.classes.end() ? 1 : 0;
+}
+
+// Whether these are the classes, which are sorted.
+double IsSet(const ListedClasses& listed, const std::vector<int64_t>& labels) {
+  return listed.is_list && listed.classes == labels ? 1 : 0;
 }
 
 std::vector<int64_t> ClassesOf(const Label& label) {
@@ -112,28 +124,8 @@ Dims LongAxes(Dims dims) {
   return dims;
 }
 
-std::optional<int64_t> CountOf(const DecisionPlan& decision, const ScoredOutputs& outputs) {
-  return outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
-}
-
-// What texts do not list, outputs do.
-void ScoreLongSet(const DecisionPlan& decision, const std::vector<int64_t>& classes,
-                  const ScoredOutputs& outputs, int64_t row, DecisionSample& sample) {
-  if (outputs.first == nullptr || outputs.second == nullptr) return;
-  const Tensor &first = *outputs.first, &second = *outputs.second;
-  const auto score = [&](const Tensor& own, double& of_side) {
-    if (!std::isnan(of_side)) return;
-    const double border = BorderOf(decision, first.dtype(), second.dtype());
-    of_side = ValuesNotBelow(own, row, border) == classes ? 1 : 0;
-  };
-  score(first, sample.first_score);
-  score(second, sample.second_score);
-}
-
-Status ScoreSet(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
-                int64_t row, DecisionSample& sample) {
-  const std::optional<int64_t> count = CountOf(decision, outputs);
-  const ListedClasses first = ReadListed(sample.first), second = ReadListed(sample.second);
+Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
+                const ListedSides& sides, DecisionSample& sample) {
   if (label.is_row && count && label.values.size() != static_cast<size_t>(*count)) {
     return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
                            decision.text + "' decides about " + std::to_string(*count));
@@ -151,27 +143,26 @@ Status ScoreSet(const DecisionPlan& decision, const Label& label, const ScoredOu
         "names a class twice: list each class once; rows of zeros and ones are for arrays");
   }
   VERNIER_TRY(CheckClasses(classes, count));
-  const bool single = first.is_answer || second.is_answer;
+  const bool single = sides.first.is_answer || sides.second.is_answer;
   if (single && (classes.size() != 1 || classes[0] > 1)) {
     return InvalidArgument("of an output with a single value has to be 0 or 1");
   }
   sample.label = single ? (classes[0] == 1 ? "yes" : "no") : NumbersText(classes);
-  sample.first_score = IsSet(sample.first, classes);
-  sample.second_score = IsSet(sample.second, classes);
-  ScoreLongSet(decision, classes, outputs, row, sample);
+  sample.first_score = IsSet(sides.first, classes);
+  sample.second_score = IsSet(sides.second, classes);
   return {};
 }
 
 Status ScoreClass(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
-                  DecisionSample& sample) {
+                  const ListedSides& sides, DecisionSample& sample) {
   if (label.is_row || label.values.size() != 1) {
     return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
                            decision.text + "' needs one class");
   }
   VERNIER_TRY(CheckClasses(label.values, count));
   sample.label = std::to_string(label.values[0]);
-  sample.first_score = HasClass(sample.first, label.values[0]);
-  sample.second_score = HasClass(sample.second, label.values[0]);
+  sample.first_score = HasClass(sides.first, label.values[0]);
+  sample.second_score = HasClass(sides.second, label.values[0]);
   return {};
 }
 
@@ -274,7 +265,8 @@ bool IsMapOf(const DecisionPlan& decision, const Dims& dims) {
 
 Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                    int64_t row, DecisionSample& sample) {
-  const std::optional<int64_t> count = CountOf(decision, outputs);
+  const std::optional<int64_t> count =
+      outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
   VERNIER_TRY(CheckNoTruths(decision, label, count));
   if (decision.kind == DecisionKind::kCtc) return ScoreText(decision, label, outputs, row, sample);
   if (decision.kind == DecisionKind::kRegression) {
@@ -287,13 +279,16 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
       (IsMapText(sample.first) || IsMapText(sample.second))) {
     return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
   }
+  const ListedSides sides{ReadSide(decision, sample.first, outputs.first, row),
+                          ReadSide(decision, sample.second, outputs.second, row)};
   VERNIER_TRY(decision.kind == DecisionKind::kThreshold
-                  ? ScoreSet(decision, label, outputs, row, sample)
-                  : ScoreClass(decision, label, count, sample));
-  if (sample.labelled()) return {};
+                  ? ScoreSet(decision, label, count, sides, sample)
+                  : ScoreClass(decision, label, count, sides, sample));
+  if (sides.complete() || outputs.first != nullptr) return {};
   sample.first_score = sample.second_score = kNoScore;
   return InvalidArgument(
-      "names more classes than a decision lists, and cannot be judged without the outputs");
+      "is of a decision for more classes than a row lists, so that it cannot be judged and no "
+      "accuracy is known: give --labels to the run that saves the rows");
 }
 
 }  // namespace vernier

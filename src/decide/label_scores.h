@@ -73,8 +73,9 @@ bool IsMapOf(const DecisionPlan& decision, const Dims& dims);
 /// decision by the texts of both sides: NaN is wrong. Of a map the score is the mean IoU over the
 /// classes that the label or the side has, positions labelled 255 left out unless there is such a
 /// class. kInvalidArgument, as what is wrong with "the label": a class beyond the output, no class
-/// where one is needed, another number of positions; and where the texts list too few classes to
-/// tell. Of ctc and regression see label_errors.h.
+/// where one is needed, another number of positions; and where the texts do not list everything and
+/// there are no outputs: the sample then has a label without scores, and LabelFold no figure. Of
+/// ctc and regression see label_errors.h.
 Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                    int64_t row, DecisionSample& sample);
 

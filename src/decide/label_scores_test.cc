@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,9 +98,43 @@ TEST(ScoreSample, ComparesSets) {
 }
 
 TEST(ScoreSample, DoesNotGuessBehindWhatTextsList) {
-  EXPECT_EQ(Scored("threshold=0.5", {0, 1, 2}, "0 1 +2 more", "0 2 +1 more"), "00");
-  EXPECT_THAT(Scored("threshold=0.5", {0, 1, 2}, "0 1 +1 more", "0 1"),
-              HasSubstr("names more classes than a decision lists"));
+  constexpr const char* kWhy = "is of a decision for more classes than a row lists";
+  EXPECT_THAT(Scored("threshold=0.5", {0, 1, 2}, "0 1 +2 more", "0 2"), HasSubstr(kWhy));
+  EXPECT_THAT(Scored("threshold=0.5", {0, 1, 2}, "0 1", "0 1 +1 more"), HasSubstr(kWhy));
+  EXPECT_THAT(Scored("top65", {1}, "0 1 +63 more", "0 1 +63 more"), HasSubstr(kWhy));
+}
+
+TEST(LabelFold, HasNoFigureOfTheSamplesThatCouldBeJudged) {
+  DecisionFold fold("y", "threshold=0.5", 0);
+  DecisionSample listed = DecidedAs("0", "0"), cut_off = DecidedAs("0 1 +2 more", "0 1 +2 more");
+  ASSERT_TRUE(ScoreSample(PlanOf("threshold=0.5"), {{0}, false}, {}, 0, listed).ok());
+  fold.Add(0, 0, {listed});
+  EXPECT_TRUE(fold.Record().labels);
+  ASSERT_FALSE(ScoreSample(PlanOf("threshold=0.5"), {{0}, false}, {}, 0, cut_off).ok());
+  fold.Add(1, 0, {cut_off});
+  EXPECT_FALSE(fold.Record().labels);
+}
+
+TEST(ScoreSample, ReadsFromOutputsWhatTextsDoNotList) {
+  constexpr int64_t kValues = 80, kIn = 70;
+  std::vector<float> values(2 * kValues);
+  std::vector<int64_t> in(kIn);
+  std::iota(in.begin(), in.end(), 5);
+  for (const int64_t value : in) values[static_cast<size_t>(kValues + value)] = 1;
+  const Tensor output =
+      *Tensor::Copy(DType::kFloat32, {2, kValues}, std::as_bytes(std::span(values)));
+  const auto scored = [&](const std::string& words, std::vector<int64_t> label) {
+    DecisionSample sample = DecidedAs("5 6 +68 more", "invalid");
+    const ScoredOutputs outputs{&output, &output};
+    EXPECT_TRUE(ScoreSample(PlanOf(words), {std::move(label), false}, outputs, 1, sample).ok());
+    EXPECT_EQ(sample.second_score, 0);
+    return sample.first_score;
+  };
+  EXPECT_EQ(scored("threshold=1", in), 1);
+  EXPECT_EQ(scored("top70", {74}), 1);
+  EXPECT_EQ(scored("top70", {75}), 0);
+  in.back() = 79;
+  EXPECT_EQ(scored("threshold=1", in), 0);
 }
 
 TEST(ScoreSample, KnowsTheClassesOfOutputs) {

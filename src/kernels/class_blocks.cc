@@ -247,9 +247,10 @@ bool AddOneSide(float value, float limit, BorderSide& side) {
 }
 
 // Of values whose number an int32 holds.
-BorderSides SidesOfPart(const float* a, const float* b, size_t count, float limit) {
+BorderSides SidesOfPart(const float* a, const float* b, size_t count, float limit_a,
+                        float limit_b) {
   const size_t lanes = hn::Lanes(ClassTag());
-  const Values least = hn::Set(ClassTag(), limit);
+  const Values least_a = hn::Set(ClassTag(), limit_a), least_b = hn::Set(ClassTag(), limit_b);
   SideLanes of_a, of_b;
   const Numbers zero = hn::Zero(PlaceTag());
   Numbers changed = zero, nan = zero;
@@ -258,15 +259,15 @@ BorderSides SidesOfPart(const float* a, const float* b, size_t count, float limi
     const Values x = hn::LoadU(ClassTag(), a + i);
     const Values y = hn::LoadU(ClassTag(), b + i);
     nan = hn::Or(nan, hn::Or(OnesOf(hn::IsNaN(x)), OnesOf(hn::IsNaN(y))));
-    const Numbers in_a = OnesOf(of_a.Add(x, least));
-    changed = hn::Or(changed, hn::Xor(in_a, OnesOf(of_b.Add(y, least))));
+    const Numbers in_a = OnesOf(of_a.Add(x, least_a));
+    changed = hn::Or(changed, hn::Xor(in_a, OnesOf(of_b.Add(y, least_b))));
   }
   BorderSides sides{of_a.Total(), of_b.Total(), false, false};
   sides.differs = !hn::AllTrue(PlaceTag(), hn::Eq(changed, zero));
   sides.has_nan = !hn::AllTrue(PlaceTag(), hn::Eq(nan, zero));
   for (; i < count; ++i) {
-    const bool in_a = AddOneSide(a[i], limit, sides.a);
-    sides.differs |= in_a != AddOneSide(b[i], limit, sides.b);
+    const bool in_a = AddOneSide(a[i], limit_a, sides.a);
+    sides.differs |= in_a != AddOneSide(b[i], limit_b, sides.b);
     sides.has_nan |= a[i] != a[i] || b[i] != b[i];
   }
   return sides;
@@ -278,11 +279,12 @@ void AddSide(const BorderSide& part, BorderSide& whole) {
   whole.not_below += part.not_below;
 }
 
-BorderSides Sides(const float* a, const float* b, size_t count, float limit) {
+BorderSides Sides(const float* a, const float* b, size_t count, float limit_a, float limit_b) {
   constexpr size_t kPart = size_t{1} << 30U;
-  BorderSides sides = SidesOfPart(a, b, std::min(count, kPart), limit);
+  BorderSides sides = SidesOfPart(a, b, std::min(count, kPart), limit_a, limit_b);
   for (size_t done = kPart; done < count; done += kPart) {
-    const BorderSides part = SidesOfPart(a + done, b + done, std::min(count - done, kPart), limit);
+    const BorderSides part =
+        SidesOfPart(a + done, b + done, std::min(count - done, kPart), limit_a, limit_b);
     AddSide(part.a, sides.a);
     AddSide(part.b, sides.b);
     sides.differs |= part.differs;
@@ -311,8 +313,8 @@ LargestTwo FindLargestTwo(const float* row, size_t size) {
   return HWY_DYNAMIC_DISPATCH(Two)(row, size);
 }
 
-BorderSides FindSides(const float* a, const float* b, size_t count, float limit) {
-  return HWY_DYNAMIC_DISPATCH(Sides)(a, b, count, limit);
+BorderSides FindSides(const float* a, const float* b, size_t count, float limit_a, float limit_b) {
+  return HWY_DYNAMIC_DISPATCH(Sides)(a, b, count, limit_a, limit_b);
 }
 
 }  // namespace vernier

@@ -40,6 +40,7 @@ struct BorderSides {
   bool differs;  ///< some place is not on the same side in both
   bool has_nan;  ///< in either; NaN is below nothing
 };
-BorderSides FindSides(const float* a, const float* b, size_t count, float limit);
+/// Each side has a limit of its own.
+BorderSides FindSides(const float* a, const float* b, size_t count, float limit_a, float limit_b);
 
 }  // namespace vernier

@@ -91,6 +91,42 @@ class FedLabels(ShardCase):
     def test_shards_have_them(self):
         self.divide(self.words("--max-drop", "0.01"), (3, "stride"), (2, "contiguous"), code=1)
 
+    def rows_of_shards(self, words, count=3):
+        """The rows of all shards, in their order, and what the shards said."""
+        lines, said = [], ""
+        for number in range(1, count + 1):
+            ended = self.vernier(*words, "--shard", f"{number}/{count}", "--shard-exit", "done",
+                                 "--save-record", "p.json", "--save-rows", "p.jsonl")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            path = self.path(f"p.shard-{number:04}-of-{count:04}.jsonl")
+            lines += path.read_text().splitlines(keepends=True)
+            said += ended.out + ended.err
+        self.path("joined.jsonl").write_text("".join(lines))
+        return [json.loads(line) for line in lines], said
+
+    def test_rows_of_shards_have_them(self):
+        self.labels(*self.words("--save-rows", "rows.jsonl"))
+        whole = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+        rows, said = self.rows_of_shards(self.words())
+        self.assertNotIn("do not have the labels", said)
+        for row, other in zip(rows, whole, strict=True):
+            for column in ("label", "a/y/score", "b/y/score"):
+                self.assertEqual(row[column], other[column])
+
+    def test_rows_of_shards_have_none_of_files(self):
+        np.save(self.path("right.npy"), np.concatenate(self.right))
+        wanted = self.labels(*self.words(labels="right.npy"))
+        rows, said = self.rows_of_shards(self.words(labels="right.npy"))
+        self.assertIn("--save-rows: rows of a shard do not have the labels of 'right.npy'", said)
+        self.assertFalse([name for row in rows for name in row if "label" in name])
+        check = ["check", "accuracy", "joined.jsonl", "--max-drop", "0.5"]
+        ended = self.vernier(*check)
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("'joined.jsonl' has no labels: add --labels", ended.err)
+        ended = self.vernier(*check, "--labels", "right.npy")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn(f"top-1 accuracy {100 * wanted['first']:.3g} %", ended.out)
+
     def test_what_is_not_there_is_no_pass(self):
         gate = ("--max-drop", "1")
         self.labels(*self.words(*gate, labels="loader"), code=4)

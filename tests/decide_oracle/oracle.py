@@ -140,16 +140,23 @@ def rank(a, b, k):
     return Want(*texts, margins, 1 - moved / k, "clear")
 
 
+def reaches(side, limit):
+    """NumPy rounds the limit to the type of the array, but to float32 for bfloat16."""
+    if side.dtype.name == "bfloat16":
+        return side >= np.asarray(limit).astype(side.dtype)
+    return side >= limit
+
+
 def border(a, b, limit, sign):
     if np.isnan(a).any() or np.isnan(b).any():
         return INVALID
-    inside = [side < 0 if sign else side >= limit for side in (a, b)]
+    inside = [side < 0 if sign else reaches(side, limit) for side in (a, b)]
     if len(a) == 1:
         texts = [("+-" if sign else ("no", "yes"))[int(one[0])] for one in inside]
     else:
         texts = [words(np.flatnonzero(one), 16) for one in inside]
     changed = inside[0] != inside[1]
-    distances = [np.array([abs(gap(value, limit)) for value in side]) for side in (a, b)]
+    distances = [np.array([abs(gap(float(value), limit)) for value in side]) for side in (a, b)]
     if not changed.any():
         return Want(*texts, [one.min() for one in distances])
     return Want(*texts, [one[changed].max() for one in distances], 1 - changed.mean(), "clear")

@@ -6,6 +6,7 @@
 import unittest
 
 import numpy as np
+from ml_dtypes import bfloat16
 
 import oracle
 
@@ -94,14 +95,36 @@ class DecisionsTest(unittest.TestCase):
         def expected(decision, a, b):
             sign = decision == "y:sign"
             limit = 0.0 if sign else float(decision.removeprefix("y:threshold="))
-            # Of float types that are no wider than float64, as NumPy compares them.
-            limit = min(float(side.dtype.type(limit)) if "float" in side.dtype.name else limit
-                        for side in (a, b))
-            sides = [wide(side).reshape(len(side), -1) for side in (a, b)]
+            sides = [side.reshape(len(side), -1) for side in (a, b)]
             return [oracle.border(x, y, limit, sign) for x, y in zip(*sides)]
 
         self.check_all(self.draw(["y:threshold=0.5", "y:threshold=-1.1", "y:sign"],
                                  [(20,), (9, 1), (6, 41), (4, 3, 5), (2, 9001)]), expected)
+
+    def test_values_on_the_border(self):
+        """They are what NumPy's `y >= X` says of them, whatever the type makes of X."""
+        rng = np.random.default_rng(oracle.SEED)
+        kinds = [np.dtype(kind) for kind in (np.float16, np.float32, np.float64, bfloat16)]
+        cases, limits = [], [0.7, 0.1, -1.1, 1 / 3, 1 + 2.0**-9, 1e-7, 70000.0]
+        for limit in limits:
+            for first in kinds:
+                for second in kinds:
+                    sides = []
+                    for kind in (first, second):
+                        near = np.full((6, 41), limit).astype(kind)
+                        steps = rng.integers(-1, 2, near.shape)
+                        with np.errstate(over="ignore"):
+                            far = [np.nextafter(near, kind.type(way * np.inf)) for way in (-1, 1)]
+                        sides.append(np.where(steps == 0, near,
+                                              np.where(steps < 0, far[0], far[1])))
+                    cases.append((f"y:threshold={limit!r}", *sides))
+        answers = oracle.decide(cases, near_tie=0)
+        for (decision, a, b), samples in zip(cases, answers, strict=True):
+            limit = float(decision.removeprefix("y:threshold="))
+            for x, y, got in zip(a, b, samples, strict=True):
+                want = oracle.border(x, y, limit, False)
+                got["flip"] = got["flip"].replace("near", "clear")
+                self.check(got, want, f"{decision} of {a.dtype} and {b.dtype}")
 
     def test_argmax(self):
         def expected(decision, a, b):

@@ -34,7 +34,8 @@ RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
       plan_(plan),
       pictures_(logger, plan),
       elements_(logger),
-      comparisons_(elements_, plan.compare, &pictures_),
+      options_(OptionsToCompare(plan)),
+      comparisons_(elements_, options_, &pictures_),
       accuracy_(StartAccuracyResults(plan.compare)),
       waiting_(!no_progress),
       show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}

@@ -49,6 +49,7 @@ class RunReporter final : public RunObserver {
   const RunPlan& plan_;
   ComparisonPictures pictures_;
   UnjudgedLog elements_;  // of the comparison of elements
+  const Indirect<CompareOptions> options_;
   ComparisonReporter comparisons_;
   bool any_judged_ = false;
   AccuracyResults accuracy_;

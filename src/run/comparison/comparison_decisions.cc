@@ -45,6 +45,9 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
     }
     KeepExtras(decided);
     parts_.shard->KeepDecisions(decided);
+    if (parts_.labels != nullptr) {
+      LabelKeeper::LabelRows(*parts_.labels, plan_->decisions, iteration, sides, decided);
+    }
   }
   return pair.decisions.Fold(iteration, step, std::move(decided), &sides);
 }

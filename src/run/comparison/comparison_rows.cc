@@ -13,6 +13,15 @@
 
 namespace vernier {
 
+// What the exit code rests on failed. Gates are about all samples, and wait for them.
+bool ComparisonRun::EndsRun(const Pair& pair, const IterationComparison& comparison) const {
+  if (!plan_->compare->fail_fast || comparison.passed()) return false;
+  if (JudgesElements()) return true;
+  return std::ranges::any_of(comparison.outputs, [&](const OutputComparison& output) {
+    return !output.passed() && pair.decisions.LeavesToElements(output.a_name);
+  });
+}
+
 // `given`: the outputs before post-processing, where decisions take those.
 Status ComparisonRun::CompareOne(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
                                  const IterationOutputs& given) {
@@ -31,8 +40,7 @@ Status ComparisonRun::CompareOne(Pair& pair, int64_t iteration, const IterationO
   if (crossing_) VERNIER_TRY(AddCrossed(pair, iteration, outputs, comparison));
   observer_->PairCompared(comparison);
   // What a shard's others have found before that is not known here: `merge` ends there.
-  const bool may_end = plan_->compare->fail_fast && JudgesElements() && parts_.shard == nullptr;
-  if (may_end && !comparison.passed()) end_.stopped = true;
+  if (parts_.shard == nullptr && EndsRun(pair, comparison)) end_.stopped = true;
   // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.
   if (plan_->lenient && !comparison.compared_something()) end_.stopped = end_.invalid = true;
   return {};
@@ -114,7 +122,7 @@ Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept
   VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
                            pair.decisions.Fold(iteration, 0, std::move(kept.decisions), nullptr));
   VERNIER_TRY(KeepRow(pair, iteration, 0, std::move(rows), std::move(decisions)));
-  if (plan_->compare->fail_fast && JudgesElements() && !comparison.passed()) end_.stopped = true;
+  if (EndsRun(pair, comparison)) end_.stopped = true;
   return !end_.stopped;
 }
 

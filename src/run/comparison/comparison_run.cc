@@ -43,6 +43,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       parts_(parts),
       compared_(std::move(pairs)),
       judge_(JudgeOf(plan)),
+      options_(OptionsToCompare(plan)),
       pool_(std::make_unique<ThreadPool>()),
       detail_(observer.DetailWanted()),
       step_sides_(plan, parts.steps, ByScript()),
@@ -101,7 +102,7 @@ Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides
                                                        int64_t iteration) {
   if (parts_.scripts.comparison == nullptr) {
     IterationComparison comparison =
-        CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
+        CompareIteration(sides.a(), sides.b(), options_, detail_, sides.pairing);
     if (detail_.Interrupted()) return Cancelled("interrupted");
     return comparison;
   }
@@ -110,7 +111,7 @@ Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides
       CompareWithScript(*parts_.scripts.comparison, sides.a(), sides.b(), iteration,
                         plan_->lenient ? StrangeVerdicts::kTaken : StrangeVerdicts::kOnlyFailures));
   if (detail_.output_statistics) {
-    AddOutputStatistics(comparison, sides.b(), plan_->compare, detail_);
+    AddOutputStatistics(comparison, sides.b(), options_, detail_);
   }
   return comparison;
 }

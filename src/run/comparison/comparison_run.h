@@ -166,6 +166,7 @@ class ComparisonRun {
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
   bool ValidatesFirst() const;
   bool JudgesElements() const { return judge_ != JudgeRule::kDecisions; }
+  bool EndsRun(const Pair& pair, const IterationComparison& comparison) const;
   bool ByScript() const { return parts_.scripts.comparison != nullptr; }
   const RunLabels* LabelsToFold() const {
     return parts_.shard == nullptr ? parts_.labels : nullptr;
@@ -218,6 +219,7 @@ class ComparisonRun {
   const ComparisonParts parts_;
   ComparedPairs compared_;
   const JudgeRule judge_;
+  const Indirect<CompareOptions> options_;
   std::unique_ptr<ThreadPool> pool_;  // its threads start with the first large output
   ComparisonDetail detail_;
   Bounds bounds_;

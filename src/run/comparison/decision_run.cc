@@ -62,6 +62,12 @@ JudgeRule JudgeOf(const RunPlan& plan) {
   return elements ? JudgeRule::kBoth : JudgeRule::kDecisions;
 }
 
+Indirect<CompareOptions> OptionsToCompare(const RunPlan& plan) {
+  Indirect<CompareOptions> options = plan.compare;
+  options->fail_fast &= JudgeOf(plan) != JudgeRule::kDecisions;
+  return options;
+}
+
 std::string_view JudgeName(JudgeRule rule) {
   constexpr std::array<std::string_view, 4> kNames = {"elements", "elements", "decisions", "both"};
   return kNames[static_cast<size_t>(rule)];
@@ -296,6 +302,27 @@ std::vector<std::string> PairDecisions::Missing() const {
     }
   }
   return sentences;
+}
+
+// Of what was to be decided and could not be, that is the fault. Scripts decide about all outputs.
+bool PairDecisions::LeavesToElements(const std::string& output) const {
+  if (options_->judge != JudgeRule::kUnsaid) return false;
+  bool is_decided = false, any_script = false;
+  for (const Decided& decided : decided_) {
+    const DecisionPlan& decision = options_->decisions[decided.plan];
+    const bool by_script = decision.kind == DecisionKind::kScript;
+    is_decided |= decided.output == output;
+    any_script |= by_script;
+    if (decided.output != output && !by_script) continue;
+    DecisionRecord named;
+    named.output = decided.output;
+    named.kind = decision.text;
+    if (!JudgeDecision(named, *options_).empty()) return false;
+  }
+  return std::ranges::none_of(options_->decisions, [&](const DecisionPlan& asked) {
+    return (asked.kind == DecisionKind::kScript && !any_script) ||
+           (asked.output == output && !is_decided);
+  });
 }
 
 std::vector<std::string> PairDecisions::IdleGates() const {

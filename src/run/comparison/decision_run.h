@@ -29,6 +29,9 @@ struct IterationComparison;
 
 /// What the exit code rests on; never kUnsaid.
 JudgeRule JudgeOf(const RunPlan& plan);
+/// The options of the comparison. Elements that are only reported end nothing: what is behind them
+/// may be what the exit code rests on.
+Indirect<CompareOptions> OptionsToCompare(const RunPlan& plan);
 /// "elements", "decisions" or "both".
 std::string_view JudgeName(JudgeRule rule);
 
@@ -73,6 +76,9 @@ class PairDecisions {
   std::vector<std::string> UnfitLabels() const;
   /// What may make figures mean something else than they seem to, a sentence each.
   std::vector<std::string> Doubts() const;
+  /// Whether the exit code rests on the elements of an output although it rests on decisions: no
+  /// gate is about it. Of what was decided up to now.
+  bool LeavesToElements(const std::string& output) const;
   /// Gates that no decision is about, a sentence each.
   std::vector<std::string> IdleGates() const;
 

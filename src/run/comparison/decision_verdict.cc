@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "decide/label_scores.h"
 #include "record/gate_text.h"
 #include "run/comparison/pair_verdict.h"
 #include "run/feeds/run_scripts.h"
@@ -15,31 +16,15 @@ namespace {
 /// Is called with what was asked for and is not held.
 using NotHeld = std::function<void(const std::string& sentence)>;
 
-// Scripts decide about all outputs.
-constexpr auto kByScript = [](const auto& one) { return one.kind.starts_with("script:"); };
-
-bool HasGate(const PairRecord& record, const std::string& output) {
-  return std::ranges::any_of(record.decision_gates, [&](const DecisionGateRecord& gate) {
-    return gate.output == output || kByScript(gate);
-  });
-}
-
 void NoteUnlessNoted(RunRecord& run, const std::string& sentence) {
   if (std::ranges::find(run.notes, sentence) == run.notes.end()) run.notes.push_back(sentence);
 }
 
 // A gate of some outputs says nothing of the others: unless --judge says so, their elements count.
-// Of what was to be decided and could not be, that is the fault.
 void JudgeUndecided(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record) {
-  const DecisionOptions& options = scope.plan.decisions;
-  if (scope.judge != JudgeRule::kDecisions || options.judge != JudgeRule::kUnsaid) return;
-  if (WantsDecisions(scope.plan) && std::ranges::none_of(record.decisions, kByScript)) return;
+  if (scope.judge != JudgeRule::kDecisions) return;
   for (const OutputTally& output : pair.recorder.tally().outputs()) {
-    const bool named = std::ranges::find(options.decisions, output.name, &DecisionPlan::output) !=
-                       options.decisions.end();
-    const bool decided = std::ranges::find(record.decisions, output.name,
-                                           &DecisionRecord::output) != record.decisions.end();
-    if ((named && !decided) || HasGate(record, output.name)) continue;
+    if (!pair.decisions.LeavesToElements(output.name)) continue;
     record.undecided_outputs.push_back(output.name);
     if (output.passed + output.not_verified == output.iterations) continue;
     scope.Reject(pair.label() + ": output '" + output.name +
@@ -48,8 +33,22 @@ void JudgeUndecided(const VerdictScope& scope, const ComparedPair& pair, PairRec
   }
 }
 
+// `merge` knows which sample the label number 7 of a file is of.
+void NoteUnlabelledRows(const VerdictScope& scope) {
+  if (scope.plan.save.rows.empty()) return;
+  for (const LabelsPlan& labels : scope.plan.decisions.labels) {
+    const bool with_inputs = FedLabelKey(labels) || labels.path == kLabelsOfFolders;
+    if (with_inputs || labels.of_boxes()) continue;
+    NoteUnlessNoted(scope.run, "--save-rows: rows of a shard do not have the labels of '" +
+                                   labels.path +
+                                   "': save them with `vernier merge`, or give --labels to "
+                                   "`vernier check accuracy`");
+  }
+}
+
 // A rate of some samples says nothing of the rate of all.
 void LeaveGatesToMerge(const VerdictScope& scope, PairRecord& record) {
+  NoteUnlabelledRows(scope);
   record.decision_gates.clear();
   if (scope.judge == JudgeRule::kDecisions) record.judged_by = kJudgedByMerge;
   if (!scope.plan.decisions.has_gates() && scope.plan.decisions.labels.empty()) return;

@@ -49,6 +49,17 @@ void KeepBoxes(const DecisionPlan& decision, const ScoredOutputs& outputs, Shard
   one.second = KeepDetections(detected->second);
 }
 
+void RemoveLabel(DecisionSample& sample) {
+  const DecisionSample none;
+  sample.label.clear();
+  sample.first_score = none.first_score;
+  sample.second_score = none.second_score;
+}
+
+bool IsCutOff(const DecisionSample& sample) {
+  return sample.first.ends_with(" more") || sample.second.ends_with(" more");
+}
+
 ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {
   for (const OutputPair& pair : sides.pairing.pairs) {
     const NamedTensor& first = sides.a().outputs[pair.a];
@@ -61,9 +72,7 @@ ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {
 
 void LabelKeeper::KeepScores(const SampleLabels& labels, const DecisionPlan& decision,
                              int64_t iteration, const ScoredOutputs& outputs, ShardDecision& one) {
-  int64_t& most = most_samples_[one.row.output];
-  most = std::max(most, static_cast<int64_t>(one.row.samples.size()));
-  const int64_t before = iteration * most;
+  const int64_t before = iteration * most_samples_[{one.row.output, one.row.kind}];
   ScoredSamples scored =
       ScoreSamples(labels, decision, iteration, before, outputs, one.row.samples);
   one.scores = ShardScores{labels.by_iteration() ? labels.PlaceOf(iteration) : before,
@@ -80,11 +89,32 @@ void LabelKeeper::Keep(const RunLabels& labels, const DecisionOptions& options, 
       if (labels.BoxesFor(decision, one.row.output) != nullptr) KeepBoxes(decision, outputs, one);
       const SampleLabels* const of_samples = labels.For(decision, one.row.output);
       if (of_samples == nullptr) continue;
+      int64_t& most = most_samples_[{one.row.output, one.row.kind}];
+      most = std::max(most, static_cast<int64_t>(one.row.samples.size()));
       const Dims& dims = outputs.first->dims();
       const bool needs_outputs = IsMapOf(decision, dims) || decision.kind == DecisionKind::kCtc ||
                                  decision.kind == DecisionKind::kRegression ||
-                                 of_samples->of_feeds() || of_samples->have_axes();
+                                 of_samples->of_feeds() || of_samples->have_axes() ||
+                                 std::ranges::any_of(one.row.samples, IsCutOff);
       if (needs_outputs) KeepScores(*of_samples, decision, iteration, outputs, one);
+    }
+  }
+}
+
+void LabelKeeper::LabelRows(const RunLabels& labels, const DecisionOptions& options,
+                            int64_t iteration, const MatchedSides& sides,
+                            std::vector<ShardDecided>& decided) {
+  for (size_t plan = 0; plan < decided.size(); ++plan) {
+    const DecisionPlan& decision = options.decisions[plan];
+    for (ShardDecision& one : decided[plan].outputs) {
+      const SampleLabels* const of_samples = labels.For(decision, one.row.output);
+      if (of_samples == nullptr) continue;
+      if (!of_samples->of_feeds() && !of_samples->of_images()) {
+        std::ranges::for_each(one.row.samples, RemoveLabel);
+      } else if (!one.scores) {
+        ScoreSamples(*of_samples, decision, iteration, 0, OutputsOf(sides, one.row.output),
+                     one.row.samples);
+      }
     }
   }
 }

@@ -30,11 +30,16 @@ class LabelKeeper {
   void Keep(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
             const MatchedSides& sides, std::vector<ShardDecided>& decided);
 
+  /// What rows have of labels, after all that is kept for `merge` was: those that come with the
+  /// inputs of their iteration. Which of the others are of these samples is not known here.
+  static void LabelRows(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
+                        const MatchedSides& sides, std::vector<ShardDecided>& decided);
+
  private:
   void KeepScores(const SampleLabels& labels, const DecisionPlan& decision, int64_t iteration,
                   const ScoredOutputs& outputs, ShardDecision& one);
 
-  std::map<std::string, int64_t> most_samples_;  // by output
+  std::map<std::pair<std::string, std::string>, int64_t> most_samples_;  // by output and kind
 };
 
 /// The detections again.

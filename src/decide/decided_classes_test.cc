@@ -1,0 +1,51 @@
+#include "decide/decided_classes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "decide/decided_for_test.h"
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(LimitAs, RoundsToTheTypeOfTheOutput) {
+  EXPECT_EQ(LimitAs(DType::kFloat32, 0.7), 0.7F);
+  EXPECT_EQ(LimitAs(DType::kFloat64, 0.7), 0.7);
+  EXPECT_EQ(LimitAs(DType::kFloat16, 0.7), 0x1.668p-1);
+  EXPECT_EQ(LimitAs(DType::kBFloat16, 0.7), 0x1.66p-1);
+  EXPECT_EQ(LimitAs(DType::kBFloat16, 1 + 0x1p-8), 1) << "to even";
+  EXPECT_EQ(LimitAs(DType::kInt8, 0.7), 0.7);
+}
+
+TEST(Decide, ABorderIsRoundedToTheTypeOfEachSide) {
+  const std::vector<double> wide = {0.7, 0.69999999, static_cast<double>(0.7F)};
+  const std::vector<float> narrow = {0.7F, 0.7F, 0.7F};
+  const Tensor a = FloatTensor({3}, narrow);
+  const Tensor b = *Tensor::Copy(DType::kFloat64, {3}, std::as_bytes(std::span(wide)));
+  const auto samples = Decided("threshold=0.7", a, b, 0);
+  ASSERT_EQ(samples.size(), 3U);
+  EXPECT_EQ(samples[0].first + samples[0].second, "yesyes");
+  EXPECT_EQ(samples[0].first_margin, 0.7 - static_cast<double>(0.7F)) << "from the limit itself";
+  EXPECT_EQ(samples[0].second_margin, 0);
+  EXPECT_EQ(samples[1].first + samples[1].second, "yesno");
+  EXPECT_EQ(samples[2].first + samples[2].second, "yesno") << "as in NumPy, each for itself";
+}
+
+TEST(ClassesDecided, AreAllOfThem) {
+  const Tensor output = FloatTensor({2, 4}, {0, 0, 0, 0, 0.7F, 3, 0.2F, 3});
+  EXPECT_THAT(ClassesDecided(*ParseDecision("threshold=0.7"), output, 1), ElementsAre(0, 1, 3));
+  EXPECT_THAT(ClassesDecided(*ParseDecision("top2"), output, 1), ElementsAre(1, 3));
+  EXPECT_THAT(ClassesDecided(*ParseDecision("top2"), output, 0), ElementsAre(0, 1)) << "ties";
+  const std::vector<int64_t> values = {int64_t{1} << 53, (int64_t{1} << 53) + 1};
+  const Tensor whole = *Tensor::Copy(DType::kInt64, {1, 2}, std::as_bytes(std::span(values)));
+  EXPECT_THAT(ClassesDecided(*ParseDecision("y:top1"), whole, 0), ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace vernier
