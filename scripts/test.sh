@@ -32,7 +32,8 @@ run_tests() {
 
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
-stage set-up scripts/deps.sh --tests --with tensorflow,torch,tract,wheel,python,graphsurgeon,docs,lint
+stage set-up scripts/deps.sh --tests --with tensorflow,torch,tract,wheel,python,graphsurgeon \
+  --with docs,lint
 find_ccache
 stage lint scripts/lint.sh
 stage configure configure_all
