@@ -33,8 +33,7 @@ class FailFast(ShardCase):
 
     def test_what_no_gate_is_about_is_compared_behind_what_is_only_reported(self):
         words = [*self.save_sides(z=(7, 7, 7, 7)), "--max-flip-rate", "0.5"]
-        for more in ([], ["--strict"], ["--compare", "simple", "--judge", "decisions",
-                                        "--max-flip-rate", "0.5"]):
+        for more in ([], ["--strict"], ["--compare", "simple", "--judge", "decisions"]):
             judged = "--judge" not in more
             ended = self.ends([*words, *more, "--save-rows", "rows.jsonl"], int(judged),
                               "compared 2 outputs")

@@ -122,7 +122,7 @@ class FedLabels(ShardCase):
         check = ["check", "accuracy", "joined.jsonl", "--max-drop", "0.5"]
         ended = self.vernier(*check)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
-        self.assertIn("'joined.jsonl' has no labels: add --labels", ended.err)
+        self.assertIn("'joined.jsonl' has no labels: add --labels", ended.out + ended.err)
         ended = self.vernier(*check, "--labels", "right.npy")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn(f"top-1 accuracy {100 * wanted['first']:.3g} %", ended.out)

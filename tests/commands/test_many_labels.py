@@ -51,17 +51,8 @@ class ManyLabels(ShardCase):
                              "--max-drop", "0.5")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("for more classes than a row lists, so that it cannot be judged and no "
-                      "accuracy is known", ended.err)
+                      "accuracy is known", ended.out + ended.err)
         self.assertNotIn("exact match", ended.out + ended.err)
-
-    def test_the_class_is_anywhere_among_the_largest(self):
-        order = np.argsort(-self.a, axis=1, kind="stable")
-        right = order[:, 69]  # the last of 70, of which a text lists 64
-        right[:20] = order[:20, 70]
-        np.save(self.path("labels.npy"), right)
-        words = [one.replace("threshold=0.5", "top70") for one in self.words]
-        whole = self.divide(words, (2, "stride"), code=0)
-        self.assertIn(f"top-70 accuracy {100 * (1 - 20 / len(right)):.3g} % (95 ", whole.out)
 
 
 if __name__ == "__main__":
