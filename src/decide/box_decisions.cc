@@ -37,7 +37,7 @@ Detections SureBoxes(const BoxReader<T>& reader, const BoxLayout& layout, double
       reader.Classify(of_classes, least_score, box);
       reader.Corners(box);
       if (box.x2 < box.x1 || box.y2 < box.y1) ++found.negative;
-      if (box.score > kMostProbability && least_score <= 1) ++found.above_one;
+      if (box.score > kMostProbability) ++found.above_one;
       const bool has_nan = reader.HasNan(box);
       if (!has_nan && found.why.empty()) found.why = reader.WhyNoBox(box);
       found.has_nan |= has_nan || !found.why.empty();

@@ -189,7 +189,6 @@ TEST(Decide, ScoresThatAreNoProbabilitiesAreCounted) {
   };
   EXPECT_EQ(counted("boxes:xyxy,score,class", 640), 1);
   EXPECT_EQ(counted("boxes:xyxy,score,class", 1.004F), 0) << "a step of 1/255";
-  EXPECT_EQ(counted("boxes:xyxy,score,class,score=2", 640), 0) << "logits";
 }
 
 TEST(Decide, BoxesOfNegativeSizeAreCounted) {
