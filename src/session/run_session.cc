@@ -190,8 +190,6 @@ void KeepAsMeasured(const std::string& path, const std::string& command, RunReco
 
 RunOutcome CarryOutRun(const RunPlan& given, const SessionContext& context) {
   RunPlan plan = given;
-  // What is only reported ends nothing.
-  if (JudgeOf(plan) == JudgeRule::kDecisions) plan.compare->fail_fast = false;
   // The search builds engines of the same model.
   const std::optional<ScratchFolder> timings =
       plan.blame ? ShareTimings(plan.runners) : std::nullopt;
