@@ -37,6 +37,7 @@ SessionDescription SomeDescription() {
   session.device = "CPU";
   session.load_seconds = 0.25;
   session.keeps_state = true;
+  session.takes_steps = true;
   return session;
 }
 
@@ -126,6 +127,7 @@ TEST(Messages, SessionDescriptionComesBack) {
   EXPECT_EQ(session.device, "CPU");
   EXPECT_EQ(session.load_seconds, 0.25);
   EXPECT_TRUE(session.keeps_state);
+  EXPECT_TRUE(session.takes_steps);
 }
 
 TEST(Messages, EveryStatusComesBack) {

@@ -49,6 +49,13 @@ struct WorkerOptions {
   const std::atomic<int>* interrupted = nullptr;
 };
 
+/// What stays in a worker until Worker::Release: outputs that lie on a device, or those that are
+/// named, of sessions that take steps.
+struct OutputsToKeep {
+  OutputPlace place = OutputPlace::kHost;
+  std::vector<std::string> names = {};
+};
+
 /// Not thread-safe: one thread drives a worker. Destruction ends the process.
 class Worker {
  public:
@@ -79,12 +86,11 @@ class Worker {
     InputHashes received;  ///< where HashInputs asked for it
     DecodedBlock outputs;
   };
-  /// `stage` says what is being done, for the message when the worker dies: "iteration 3". With
-  /// kDevice, outputs that lie on a device stay in the worker until Release. `meanwhile` (may be
-  /// empty) is called once, here, after the request was sent and before its answer is waited for.
+  /// `stage` says what is being done, for the message when the worker dies: "iteration 3".
+  /// `meanwhile` (may be empty) is called once, here, after the request was sent and before its
+  /// answer is waited for.
   Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                      OutputPlace place = OutputPlace::kHost,
-                      const std::function<void()>& meanwhile = {});
+                      const OutputsToKeep& kept = {}, const std::function<void()>& meanwhile = {});
 
   /// What is done several times a second while an answer is waited for, until it is null. It is
   /// called with the seconds since then.
@@ -206,10 +212,11 @@ class Worker {
   bool MaySend(size_t size) const;
   Status SetAheadAside();
   void DropAhead();
+  MessageType BeginRun(uint64_t session, const OutputsToKeep& kept, MessageWriter& body);
   Status PostRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                 OutputPlace place);
+                 const OutputsToKeep& kept);
   Result<Frame> CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                        OutputPlace place, const std::function<void()>& meanwhile);
+                        const OutputsToKeep& kept, const std::function<void()>& meanwhile);
   Status Bury(std::string_view stage);
   Status EndBy(Status why);
   Status EndLate(std::string what);

@@ -44,7 +44,7 @@ class DeviceWorker : public testing::Test {
     const std::vector<float> values(kCount, value);
     Result<TensorBlock> feed = EncodeTensors(
         {{"x", *Tensor::Copy(DType::kFloat32, {kCount}, std::as_bytes(std::span(values)))}});
-    Result<Worker::Outcome> outcome = worker_->Run(session, *feed, "a test", place);
+    Result<Worker::Outcome> outcome = worker_->Run(session, *feed, "a test", {place});
     EXPECT_TRUE(outcome.ok()) << outcome.status().message();
     return *std::move(outcome);
   }
@@ -102,6 +102,31 @@ TEST_F(DeviceWorker, APairIsMeasuredInPlaceOrTheReasonIsGiven) {
   EXPECT_EQ(measures->difference.absolute.max, 1);
   EXPECT_EQ(measures->difference.absolute.median, 1);
   EXPECT_EQ(measures->difference.relative.mean, 0.5);
+}
+
+TEST_F(DeviceWorker, AStateIsFedBackOnTheDevice) {
+  const std::vector<float> values(kCount, 5.f);
+  Result<TensorBlock> feed = EncodeTensors(
+      {{"x", *Tensor::Copy(DType::kFloat32, {kCount}, std::as_bytes(std::span(values)))}});
+  for (int step = 0; step < 3; ++step) {
+    Result<Worker::Outcome> outcome = worker_->Run(1, *feed, "a test", {OutputPlace::kHost, {"x"}});
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    EXPECT_TRUE(outcome->outputs.tensors.empty());
+    ASSERT_EQ(outcome->outputs.kept.size(), 1u);
+    const KeptOutput& kept = outcome->outputs.kept[0];
+    const Result<Tensor> tensor = worker_->Fetch(kept.handle);
+    ASSERT_TRUE(tensor.ok()) << tensor.status().message();
+    EXPECT_EQ(tensor->As<float>().back(), 5.f);
+    TensorBlockBuilder builder;
+    builder.AddKept("x", kept.dtype, kept.dims, kept.handle);
+    feed = builder.Finish();
+    EXPECT_FALSE(feed->memory.valid());
+  }
+  TensorBlockBuilder builder;
+  builder.AddKept("x", DType::kFloat32, {kCount}, 99);
+  EXPECT_EQ(
+      worker_->Run(1, *builder.Finish(), "a test", {OutputPlace::kHost, {"x"}}).status().code(),
+      StatusCode::kInternal);
 }
 
 TEST_F(DeviceWorker, HandlesThatWereNeverGivenAreRefused) {

@@ -44,7 +44,7 @@ Status NoiseFloor::Measure(const TensorMap& feed, int64_t iteration,
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
   VERNIER_ASSIGN_OR_RETURN(
       const IterationResult again,
-      twin_.Infer(block, iteration, nullptr).Annotate("--noise-floor, " + plan_.name));
+      twin_.Infer(block, iteration).Annotate("--noise-floor, " + plan_.name));
   for (const NamedTensor& output : reference.outputs) {
     const Tensor* other = Find(again.outputs, output.name);
     if (other == nullptr || other->dims() != output.tensor.dims()) continue;

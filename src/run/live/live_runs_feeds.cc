@@ -282,6 +282,10 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
                            OfFeed(iteration, CoerceAndNote(runner, feed)));
   RunnerFeed own;
+  if (steps_.may_stay()) {
+    VERNIER_ASSIGN_OR_RETURN(own.own, runner.EncodeKept(coerced.tensors, devices_));
+    if (own.own) return own;
+  }
   if (!SameTensors(coerced.tensors, feed)) {
     VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));
     own.own = std::move(encoded);

@@ -29,8 +29,8 @@ Status SaveFeed(const RunContext& run, int64_t iteration, const TensorMap& feed,
 }
 
 void ReleaseOutputs(const LiveRuns& live, IterationOutputs& outputs, TensorRelease& released) {
-  // What a worker holds on a device is let go of where workers are asked: on this thread.
-  if (live.outputs_may_stay_on_device()) return;
+  // What a worker holds is let go of where workers are asked: on this thread.
+  if (live.outputs_may_stay()) return;
   for (std::optional<IterationResult>& side : outputs) {
     if (side) released.Add(std::move(side->outputs));
   }
@@ -74,7 +74,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     ++made.iterations;
     live.ForgetFeed();
     comparing.comparisons.flips().SetFeed(*feed);
-    released.Add(*std::move(feed));
+    if (!live.outputs_may_stay()) released.Add(*std::move(feed));
     if (compares) {
       comparing.NoteFeed(index, savers, live);
       VERNIER_ASSIGN_OR_RETURN(compares, comparing.Compare(index, outputs));
