@@ -98,6 +98,16 @@ uint64_t DeviceTensors::Keep(uint64_t session, OwnedTensor tensor) {
   return last_handle_;
 }
 
+uint64_t DeviceTensors::LastOf(uint64_t session, std::string_view name) const {
+  for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) {
+    const vn_str called = kept->second.tensor.abi().name;
+    if (kept->second.session == session && std::string_view(called.data, called.size) == name) {
+      return kept->first;
+    }
+  }
+  return 0;
+}
+
 const OwnedTensor* DeviceTensors::Find(uint64_t handle) const {
   const auto found = kept_.find(handle);
   return found == kept_.end() ? nullptr : &found->second.tensor;

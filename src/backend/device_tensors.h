@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "backend/lent_memory.h"
@@ -57,6 +58,8 @@ class DeviceTensors {
 
   /// Takes a tensor until it is released, and gives it a number that is never used again.
   uint64_t Keep(uint64_t session, OwnedTensor tensor);
+  /// The number of the session's output of that name that was kept last; 0: there is none.
+  uint64_t LastOf(uint64_t session, std::string_view name) const;
   /// nullptr for a number that is not, or no longer, kept.
   const OwnedTensor* Find(uint64_t handle) const;
   void Release(uint64_t handle) { kept_.erase(handle); }

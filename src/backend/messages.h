@@ -145,6 +145,10 @@ struct RunAndKeepRequest {
   static RunAndKeepRequest Decode(MessageReader& in);
 };
 
+/// In the place of a handle, with a number added: what the last step of the session kept as the
+/// output with that number of RunStepRequest::kept.
+inline constexpr uint64_t kOfLastStep = uint64_t{1} << 63;
+
 /// kRunStep; the rest of the message is a TensorBlock's description, in which inputs may be kept
 /// outputs of earlier steps.
 struct RunStepRequest {

@@ -188,5 +188,16 @@ TEST(HostileMessages, TruncatedStatusIsABackendError) {
   }
 }
 
+TEST(RunStepRequest, ComesBackAsItWas) {
+  MessageWriter out;
+  RunStepRequest{5, {1, 2}, {"hn", "cn"}}.Encode(out);
+  MessageReader in(out.bytes());
+  const RunStepRequest read = RunStepRequest::Decode(in);
+  EXPECT_TRUE(in.finished());
+  EXPECT_EQ(read.session, 5u);
+  EXPECT_EQ(read.released, (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(read.kept, (std::vector<std::string>{"hn", "cn"}));
+}
+
 }  // namespace
 }  // namespace vernier

@@ -160,6 +160,20 @@ Status AddOutput(vn_tensor*& output, DType declared, const OutputDestination& to
   return {};
 }
 
+Status ResolveLastStep(std::span<const std::string> kept, uint64_t session,
+                       const DeviceTensors& tensors, DecodedBlock& feed) {
+  for (KeptOutput& state : feed.kept) {
+    if (state.handle < kOfLastStep) continue;
+    const uint64_t place = state.handle - kOfLastStep;
+    state.handle = place < kept.size() ? tensors.LastOf(session, kept[place]) : 0;
+    const OwnedTensor* const last = tensors.Find(state.handle);
+    if (last == nullptr) return Internal("there is no step before this one");
+    state.dtype = last->dtype();
+    state.dims.assign(last->abi().shape, last->abi().shape + last->abi().rank);
+  }
+  return {};
+}
+
 Result<std::vector<FedBack>> FindFedBack(const DecodedBlock& feed, const DeviceTensors& kept) {
   std::vector<FedBack> found;
   for (const KeptOutput& state : feed.kept) {

@@ -25,6 +25,12 @@ struct FedBack {
   const OwnedTensor* tensor = nullptr;
 };
 
+/// Of a step of `session` that was asked for before the one before had its answer: which outputs
+/// its inputs stand for (kOfLastStep). `kept` are those of the request. kInternal where there is
+/// none.
+Status ResolveLastStep(std::span<const std::string> kept, uint64_t session,
+                       const DeviceTensors& tensors, DecodedBlock& feed);
+
 /// The inputs of a step that stand for kept outputs. kInternal for one that is not kept, or is
 /// another tensor than the step says.
 Result<std::vector<FedBack>> FindFedBack(const DecodedBlock& feed, const DeviceTensors& kept);

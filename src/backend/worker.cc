@@ -229,14 +229,14 @@ bool Worker::MaySend(size_t size) const {
   return size <= kMostAhead && ::poll(&room, 1, 0) == 1 && room.revents == POLLOUT;
 }
 
-bool Worker::RunAhead(uint64_t session, const TensorBlock& feed) {
+bool Worker::RunAhead(uint64_t session, const TensorBlock& feed, const OutputsToKeep& kept) {
   if (ahead_ || !death_.ok() || !MaySend(feed.description.size())) return false;
   constexpr std::string_view kStage = "running the next iteration";
   if (!GiveBack(kStage).ok()) return false;
   MessageWriter body;
-  body.Number(session);
+  const MessageType type = BeginRun(session, kept, body);
   body.Append(feed.description);
-  if (!Post(MessageType::kRun, body, feed.memory.get(), MakeRequest(kStage)).ok()) return false;
+  if (!Post(type, body, feed.memory.get(), MakeRequest(kStage)).ok()) return false;
   ahead_.emplace(Ahead{session, std::nullopt});
   return true;
 }

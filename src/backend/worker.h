@@ -98,11 +98,11 @@ class Worker {
 
   /// Sends what the next Run of this session would send, so that the worker finds it when it has
   /// done with the one before. To be called by `meanwhile` of a Run; `feed` must stay as it is
-  /// until that next Run, which must be one with this feed and kHost, has its answer. False, and
+  /// until that next Run, which must be one with this feed and `kept`, has its answer. False, and
   /// nothing was sent: one is on its way already, or it might have to wait for room, while the
   /// worker waits for us to read. An answer that no Run asks for is dropped by Close, and if the
   /// worker dies or hangs meanwhile, that is no failure of anything.
-  bool RunAhead(uint64_t session, const TensorBlock& feed);
+  bool RunAhead(uint64_t session, const TensorBlock& feed, const OutputsToKeep& kept = {});
 
   /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
   /// nothing of a feed when it has answered.

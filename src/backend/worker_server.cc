@@ -232,6 +232,7 @@ class WorkerServer {
     VERNIER_ASSIGN_OR_RETURN(
         DecodedBlock feed,
         early ? *std::move(early) : DecodeTensors(in.rest(), std::move(frame.fd), feeds_));
+    VERNIER_TRY(ResolveLastStep(places.kept, places.session, devices_, feed));
     VERNIER_ASSIGN_OR_RETURN(places.fed_back, FindFedBack(feed, devices_));
     places.next_feed = [this, session = places.session] { return NextFeed(session); };
     // Before the framework has them, and of the memory that it reads.

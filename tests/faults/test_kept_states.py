@@ -20,6 +20,7 @@ class KeptStates(FaultTest):
 
     def steps(self, *arguments, behaviour="", sequences=2):
         return self.begin("--iterations", sequences, "--steps", STEPS, "--feed-back", "s:s",
+                          "--step-slice", "x:axis=1,size=3",
                           "--save-record", self.record, "-v", *arguments, behaviour=behaviour,
                           model=self.model).end()
 
@@ -48,6 +49,18 @@ class KeptStates(FaultTest):
                 self.assertEqual(ended.code, 6, ended)
                 self.assert_failed_line(ended, "died of SIGKILL", f"running iteration {where}")
 
+    def failed(self):
+        return {name for name, runner in self.runners().items() if runner.get("failure")}
+
+    def runs(self):
+        note = self.notes / "note"
+        return len(note.read_text().splitlines()) if note.exists() else 0
+
+    def test_each_step_is_run_once(self):
+        ended = self.steps("--runner", "a=fake", sequences=3)
+        self.assertEqual(ended.code, 0, ended)
+        self.assertEqual(self.runs(), 3 * STEPS)
+
     def test_so_does_a_hang(self):
         ended = self.steps("--runner", "bad=fake", "--timeout", "2",
                            behaviour=f"hang=1 iteration={STEPS + 3}")
@@ -63,17 +76,17 @@ class KeptStates(FaultTest):
         self.assert_failed_line(
             ended, "its state before step 3 of sequence 1 was in the worker that ended",
             "--use-subprocess", runner="a")
-        self.assertEqual({name for name, runner in self.runners().items() if "failure" in runner},
+        self.assertEqual(self.failed(),
                          {"a", "bad"})
         ended = self.steps(*words, "--use-subprocess", behaviour=behaviour)
-        self.assertEqual({name for name, runner in self.runners().items() if "failure" in runner},
+        self.assertEqual(self.failed(),
                          {"bad"}, ended)
 
     def test_not_where_the_state_begins_anew(self):
         ended = self.steps("--runner", "a=fake", "--runner", f"bad=fake {self.guilty}",
                            behaviour=f"model=guilty crash=SIGSEGV iteration={STEPS}")
         self.assertEqual(ended.code, 6, ended)
-        self.assertEqual({name for name, runner in self.runners().items() if "failure" in runner},
+        self.assertEqual(self.failed(),
                          {"bad"}, ended)
 
 

@@ -102,8 +102,8 @@ class LiveRunner {
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
 
   /// See Worker::RunAhead.
-  bool InferAhead(const TensorBlock& feed) {
-    return !keeps_state() && worker_->RunAhead(session_id_, feed);
+  bool InferAhead(const TensorBlock& feed, const OutputsToKeep& kept = {}) {
+    return !keeps_state() && worker_->RunAhead(session_id_, feed, kept);
   }
   /// See Worker::serves_plugin.
   bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }

@@ -77,8 +77,7 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)),
       needs_every_runner_(caller != nullptr && caller->needs_every_runner),
-      may_be_asked_between_(plan.noise_floor || plan.steps.wanted() ||
-                            PairErrorBounds(plan.compare).wanted()),
+      may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()),
       maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
       steps_(plan_, RunnerNames(plan.runners), logger, caller),
       places_(plan.runners.size(), RunnerPlace::kAuto) {

@@ -310,6 +310,7 @@ class LiveRuns {
   bool MayInferAhead(size_t index) const;
   bool MaySendAhead(const LiveRunner& runner) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
+  bool InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration);
   bool MayLendFeeds() const;
 
   RunPlan plan_;

@@ -54,6 +54,27 @@ std::vector<std::string> LiveSteps::Staying(size_t index, const LiveRunner& runn
   return states()->StateOutputs(index);
 }
 
+const TensorBlock* LiveSteps::EncodeAhead(size_t index, const TensorMap& feed, int64_t iteration) {
+  const std::span<const StatePair> pairs = states()->FedBackAlone(index);
+  TensorBlockBuilder builder;
+  size_t fed_back = 0;
+  for (const auto& [name, tensor] : feed) {
+    const auto pair = std::ranges::find(pairs, name, &StatePair::input);
+    if (pair == pairs.end()) {
+      builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
+      continue;
+    }
+    const auto place = static_cast<uint64_t>(pair - pairs.begin());
+    builder.AddKept(name, tensor.dtype(), tensor.dims(), kOfLastStep + place);
+    ++fed_back;
+  }
+  if (fed_back == 0 || fed_back != pairs.size()) return nullptr;
+  Result<TensorBlock> block = builder.Finish();
+  if (!block.ok()) return nullptr;
+  ahead_.emplace(iteration, *std::move(block));
+  return &ahead_->second;
+}
+
 Status LiveSteps::CheckState(size_t index, const DeviceOutputs& outputs) const {
   if (!may_stay_) return {};
   const bool lost = std::ranges::any_of(states()->StateOf(index), [&](const NamedTensor& state) {

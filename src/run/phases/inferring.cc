@@ -65,7 +65,9 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     made.feeds_used = i + 1;
     // Not Once: it would keep the text of every iteration.
     const int64_t index = feeds.IndexOf(i);
-    run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
+    if (run.logger.Enabled(Severity::kInfo)) {
+      run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
+    }
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
     comparing.comparisons.NoteImage(index, i, feeds.images());

@@ -341,6 +341,12 @@ std::vector<std::string> StepStates::StateOutputs(size_t runner) const {
   return outputs;
 }
 
+std::span<const StatePair> StepStates::FedBackAlone(size_t runner) const {
+  const Runner& here = runners_[runner];
+  if (decoding_ || !here.slices.empty()) return {};
+  return here.pairs;
+}
+
 StepsRecord StepStates::Record() const {
   StepsRecord record;
   record.lengths = timeline_.lengths();
