@@ -89,6 +89,13 @@ size_t CountElements(const vn_tensor& t) {
   return count;
 }
 
+// What whoever holds an output holds of its request, too.
+std::shared_ptr<const void> Held(std::shared_ptr<ov_tensor_t> tensor,
+                                 std::shared_ptr<const void> outputs) {
+  using Both = std::pair<std::shared_ptr<ov_tensor_t>, std::shared_ptr<const void>>;
+  return std::make_shared<Both>(std::move(tensor), std::move(outputs));
+}
+
 // Compiles with properties, which are names and values by turns. The C interface takes each as an
 // argument of its own.
 ov_status_e CompileWith(const Api& api, ov_core_t* core, const ov_model_t* model,
@@ -317,10 +324,9 @@ Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
 
 Result<sdk::OutputTensor> OvModelSession::GetOutput(size_t index) {
   ov_tensor_t* raw = nullptr;
-  VERNIER_TRY(Check(
-      api_,
-      api_.ov_infer_request_get_output_tensor_by_index(requests_.front().handle.get(), index, &raw),
-      "getting output '" + outputs_[index].name + "'"));
+  ov_infer_request_t* const request = requests_.front().handle.get();
+  VERNIER_TRY(Check(api_, api_.ov_infer_request_get_output_tensor_by_index(request, index, &raw),
+                    "getting output '" + outputs_[index].name + "'"));
   const std::shared_ptr<ov_tensor_t> owned(raw, api_.ov_tensor_free);
   sdk::OutputTensor output;
   output.name = outputs_[index].name;
@@ -353,9 +359,7 @@ Result<sdk::OutputTensor> OvModelSession::GetOutput(size_t index) {
   }
   output.data = data;
   output.byte_size = static_cast<size_t>(*ByteSize(output.dtype, count));
-  output.keep_alive =
-      std::make_shared<std::pair<std::shared_ptr<ov_tensor_t>, std::shared_ptr<const void>>>(
-          owned, requests_.front().outputs);
+  output.keep_alive = Held(owned, requests_.front().outputs);
   return output;
 }
 
