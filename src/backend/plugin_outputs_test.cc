@@ -13,14 +13,14 @@ namespace {
 
 constexpr uint64_t kSession = 7;
 
-void CountRelease(vn_tensor* tensor) noexcept { ++*static_cast<int*>(tensor->owner); }
+void CountStateRelease(vn_tensor* tensor) noexcept { ++*static_cast<int*>(tensor->owner); }
 
 // Three floats that a plug-in hands out as "hn", and "h" that it was fed with.
 class KeptState : public testing::Test {
  protected:
   KeptState() {
     output_ = Of("hn", values_);
-    output_.release = &CountRelease;
+    output_.release = &CountStateRelease;
     output_.owner = &releases_;
     input_ = Of("h", fed_);
   }
