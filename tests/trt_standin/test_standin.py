@@ -5,7 +5,6 @@ for it, from its documentation, and no recording of ours.
     VERNIER=... VERNIER_TRT_STANDIN_LIBRARY=... VERNIER_FAKE_CUDA_DIR=... python3 -m unittest
 """
 
-import json
 import os
 import pathlib
 import subprocess
@@ -227,21 +226,6 @@ class Running(StandIn):
         self.assert_told(told, [f"IOptimizationProfile.setShapeValuesV2(shape, {which}, {values})"
                                 for which, values in (("kMIN", "[1,6]"), ("kOPT", "[6,6]"),
                                                       ("kMAX", "[8,6]"))])
-
-    def test_a_state_stays_on_the_device(self):
-        """The next step reads it where this one wrote it, one of two places by turns."""
-        values = np.random.default_rng(3).normal(size=(1, 2, 300, 300)).astype("f4")
-        np.savez(self.path("x.npz"), x=values)
-        received = []
-        for more, addresses in (("", 5), (" --save-outputs o.json", 1)):
-            _, told = self.vernier(
-                "run identity.onnx --trt --input-shapes x:[1,2,300,300] --load-inputs x.npz "
-                "--feed-back y:x --steps 5 --save-record r.json" + more)
-            self.assertEqual(told.count("IExecutionContext.setTensorAddress(x)"), addresses)
-            self.assertEqual(told.count("IExecutionContext.enqueueV3()"), 5)
-            record = json.loads(self.path("r.json").read_text(encoding="utf-8"))
-            received.append(record["runners"][0]["received"])
-        self.assertEqual(*received)
 
     def test_debug_tensors_are_marked_and_listened_to(self):
         # Exit code 6: see the next test.
