@@ -25,6 +25,8 @@ class IdentitySession final : public sdk::Session {
     return {"none", context_ != nullptr ? context_->name() : "CPU"};
   }
 
+  uint32_t FeedsBack() const override { return VN_FEEDS_BACK_CPU | VN_FEEDS_BACK_CUDA; }
+
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override {
     sdk::RunOutcome outcome;
     for (const vn_tensor* input : inputs) {
@@ -63,7 +65,17 @@ class IdentitySession final : public sdk::Session {
       const cuda::CurrentContext current(*context_);
       VERNIER_TRY(current.status());
       const cuda::Driver& driver = context_->driver();
-      VERNIER_TRY(driver.Check(driver.MemcpyHtoD(memory->pointer(), input.data, input.byte_size),
+      std::vector<std::byte> from_device;
+      const void* bytes = input.data;
+      if (input.device_type == VN_DEVICE_CUDA) {
+        from_device.resize(input.byte_size);
+        VERNIER_TRY(driver.Check(
+            driver.MemcpyDtoH(from_device.data(), reinterpret_cast<cuda::DevicePointer>(input.data),
+                              input.byte_size),
+            "copying from the device"));
+        bytes = from_device.data();
+      }
+      VERNIER_TRY(driver.Check(driver.MemcpyHtoD(memory->pointer(), bytes, input.byte_size),
                                "copying to the device"));
       // The call may return when the bytes have left the host, not when they have arrived.
       VERNIER_TRY(driver.Check(driver.StreamSynchronize(nullptr), "waiting for a copy"));

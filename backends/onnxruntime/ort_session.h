@@ -25,6 +25,7 @@ class OrtModelSession final : public sdk::Session {
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override { return {"as in the model", device_}; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  uint32_t FeedsBack() const override { return VN_FEEDS_BACK_CPU; }
 
  private:
   OrtModelSession(const Api& api, const sdk::Host& host) : api_(api), host_(host) {}

@@ -35,6 +35,7 @@ class FittedSession final : public sdk::Session {
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
   /// Of a model with a state in which an inference has failed: opens it once more.
   Status Reset() override;
+  uint32_t FeedsBack() const override { return keeps_state_ ? 0 : VN_FEEDS_BACK_CPU; }
 
  private:
   FittedSession(const OpenedWith& with, const vn_model& model, const sdk::Options& options);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ov_strings.h"
 #include "runtime_model.h"
 #include "vernier/layer_times.hpp"
 
@@ -88,28 +89,11 @@ size_t CountElements(const vn_tensor& t) {
   return count;
 }
 
-// The data of an OpenVINO string tensor is an array of std::string. The C interface passes strings
-// that end at their first NUL, and does not say how to read any; the library and this plug-in share
-// the platform's C++ ABI.
-void StringsFromArrow(const vn_tensor& t, size_t count, void* data) {
-  const auto* offsets = static_cast<const int64_t*>(t.data);
-  const char* text = reinterpret_cast<const char*>(offsets + count + 1);
-  auto* strings = static_cast<std::string*>(data);
-  for (size_t i = 0; i < count; ++i) {
-    strings[i].assign(text + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i]));
-  }
-}
-
-std::shared_ptr<std::vector<char>> ArrowFromStrings(const void* data, size_t count) {
-  const auto* strings = static_cast<const std::string*>(data);
-  auto arrow = std::make_shared<std::vector<char>>((count + 1) * sizeof(int64_t));
-  int64_t offset = 0;
-  for (size_t i = 0; i < count; ++i) {
-    arrow->insert(arrow->end(), strings[i].begin(), strings[i].end());
-    offset += static_cast<int64_t>(strings[i].size());
-    std::memcpy(arrow->data() + (i + 1) * sizeof(offset), &offset, sizeof(offset));
-  }
-  return arrow;
+// What whoever holds an output holds of its request, too.
+std::shared_ptr<const void> Held(std::shared_ptr<ov_tensor_t> tensor,
+                                 std::shared_ptr<const void> outputs) {
+  using Both = std::pair<std::shared_ptr<ov_tensor_t>, std::shared_ptr<const void>>;
+  return std::make_shared<Both>(std::move(tensor), std::move(outputs));
 }
 
 // Compiles with properties, which are names and values by turns. The C interface takes each as an
@@ -251,20 +235,33 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
     precision_ = ShownPrecision(really_used);
     api_.ov_free(really_used);
   }
-  return MakeRequest();
+  return TakeFreeRequest();
 }
 
-Status OvModelSession::MakeRequest() {
+Result<Handle<ov_infer_request_t>> OvModelSession::MakeRequest() const {
   ov_infer_request_t* request = nullptr;
   VERNIER_TRY(Check(api_, api_.ov_compiled_model_create_infer_request(compiled_.get(), &request),
                     "making an inference request"));
-  request_.reset(request);
+  return Handle<ov_infer_request_t>(request, api_.ov_infer_request_free);
+}
+
+// One whose outputs nobody holds comes first.
+Status OvModelSession::TakeFreeRequest() {
+  const auto found = std::ranges::find_if(requests_, &Request::free);
+  if (found != requests_.end()) {
+    std::rotate(requests_.begin(), found, found + 1);
+    return {};
+  }
+  VERNIER_ASSIGN_OR_RETURN(Handle<ov_infer_request_t> made, MakeRequest());
+  requests_.insert(requests_.begin(), Request{std::move(made), nullptr});
   return {};
 }
 
 // The C interface lacks reset_state; the state is a request's own.
 Status OvModelSession::Reset() {
-  return keeps_state_ ? MakeRequest() : NotFound("the model keeps no state");
+  if (!keeps_state_) return NotFound("the model keeps no state");
+  requests_.clear();
+  return TakeFreeRequest();
 }
 
 OvModelSession::~OvModelSession() {
@@ -281,7 +278,7 @@ OvModelSession::~OvModelSession() {
 void OvModelSession::CollectLayerTimes() {
   if (layer_times_path_.empty() || ++runs_ == 1) return;
   ov_profiling_info_list_t list{};
-  if (api_.ov_infer_request_get_profiling_info(request_.get(), &list) != OK) return;
+  if (api_.ov_infer_request_get_profiling_info(requests_.front().handle.get(), &list) != OK) return;
   for (size_t i = 0; i < list.size; ++i) {
     const ov_profiling_info_t& info = list.profiling_infos[i];
     if (info.status != ov_profiling_info_t::EXECUTED) continue;
@@ -319,14 +316,16 @@ Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
   if (tensor.rank > 0) api_.ov_shape_free(&shape);
   const Handle<ov_tensor_t> owned(raw, api_.ov_tensor_free);
   VERNIER_TRY(status);
-  return Check(api_, api_.ov_infer_request_set_input_tensor_by_index(request_.get(), index, raw),
-               "setting input '" + inputs_[index].name + "'");
+  return Check(
+      api_,
+      api_.ov_infer_request_set_input_tensor_by_index(requests_.front().handle.get(), index, raw),
+      "setting input '" + inputs_[index].name + "'");
 }
 
 Result<sdk::OutputTensor> OvModelSession::GetOutput(size_t index) {
   ov_tensor_t* raw = nullptr;
-  VERNIER_TRY(Check(api_,
-                    api_.ov_infer_request_get_output_tensor_by_index(request_.get(), index, &raw),
+  ov_infer_request_t* const request = requests_.front().handle.get();
+  VERNIER_TRY(Check(api_, api_.ov_infer_request_get_output_tensor_by_index(request, index, &raw),
                     "getting output '" + outputs_[index].name + "'"));
   const std::shared_ptr<ov_tensor_t> owned(raw, api_.ov_tensor_free);
   sdk::OutputTensor output;
@@ -360,11 +359,13 @@ Result<sdk::OutputTensor> OvModelSession::GetOutput(size_t index) {
   }
   output.data = data;
   output.byte_size = static_cast<size_t>(*ByteSize(output.dtype, count));
-  output.keep_alive = owned;
+  output.keep_alive = Held(owned, requests_.front().outputs);
   return output;
 }
 
 Result<sdk::RunOutcome> OvModelSession::Run(std::span<const vn_tensor* const> inputs) {
+  if (!keeps_state_) VERNIER_TRY(TakeFreeRequest());
+  requests_.front().outputs = std::make_shared<char>();
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const vn_tensor* t) {
       return sdk::View(t->name) == inputs_[i].name;
@@ -375,7 +376,8 @@ Result<sdk::RunOutcome> OvModelSession::Run(std::span<const vn_tensor* const> in
     VERNIER_TRY(SetInput(i, **found));
   }
   const auto start = std::chrono::steady_clock::now();
-  VERNIER_TRY(Check(api_, api_.ov_infer_request_infer(request_.get()), "inference"));
+  VERNIER_TRY(
+      Check(api_, api_.ov_infer_request_infer(requests_.front().handle.get()), "inference"));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   sdk::RunOutcome outcome;
   outcome.inference_seconds = elapsed.count();

@@ -29,12 +29,12 @@ class OvModelSession final : public sdk::Session {
   sdk::SessionInfo info() const override { return {precision_, device_}; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
   Status Reset() override;
+  /// Variables are a request's own, so such a model has one request, which writes to its outputs.
+  uint32_t FeedsBack() const override { return keeps_state_ ? 0 : VN_FEEDS_BACK_CPU; }
 
  private:
   explicit OvModelSession(const Api& api)
-      : api_(api),
-        compiled_(nullptr, api.ov_compiled_model_free),
-        request_(nullptr, api.ov_infer_request_free) {}
+      : api_(api), compiled_(nullptr, api.ov_compiled_model_free) {}
 
   Status ReadSignature(const ov_model_t* source, const vn_model& model);
   Result<sdk::TensorSpec> ReadPort(const ov_model_t* source, bool is_output, size_t index) const;
@@ -42,11 +42,19 @@ class OvModelSession final : public sdk::Session {
   Status SetInput(size_t index, const vn_tensor& tensor);
   Result<sdk::OutputTensor> GetOutput(size_t index);
   void CollectLayerTimes();
-  Status MakeRequest();
+  Result<Handle<ov_infer_request_t>> MakeRequest() const;
+  Status TakeFreeRequest();
+
+  // A request writes to the same outputs in each inference.
+  struct Request {
+    Handle<ov_infer_request_t> handle;
+    std::shared_ptr<const void> outputs;  ///< shared with all who hold one
+    bool free() const { return outputs == nullptr || outputs.use_count() == 1; }
+  };
 
   const Api& api_;
   Handle<ov_compiled_model_t> compiled_;
-  Handle<ov_infer_request_t> request_;
+  std::vector<Request> requests_;  ///< the first is that of the last inference
   std::string device_;
   std::string precision_;
   bool keeps_state_ = false;

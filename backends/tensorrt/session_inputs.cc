@@ -56,7 +56,19 @@ Result<std::vector<std::byte>> Narrowed(const vn_tensor& tensor) {
 
 }  // namespace
 
+// An output of an earlier inference, where it lies on the device.
+Status TrtSession::SetFedBack(Input& input, const vn_tensor& tensor) {
+  VERNIER_TRY(SetShape(input, tensor));
+  return SetAddress(input, tensor.data);
+}
+
+uint32_t TrtSession::FeedsBack() const {
+  const bool as_they_are = std::ranges::all_of(inputs_, &Input::as_it_is);
+  return as_they_are ? VN_FEEDS_BACK_CPU | VN_FEEDS_BACK_CUDA : VN_FEEDS_BACK_CPU;
+}
+
 Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
+  if (tensor.device_type == VN_DEVICE_CUDA) return SetFedBack(input, tensor);
   const void* bytes = tensor.data;
   size_t size = tensor.byte_size;
   if (input.narrow) {
@@ -85,7 +97,7 @@ Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
     size = input.host_bytes.size();
   }
   VERNIER_TRY(CopyInput(input.now, bytes, size, stream_));
-  return SetAddress(input);
+  return SetAddress(input, input.now.buffer->data());
 }
 
 // What does not change is not said again: TensorRT would work its shapes out anew.
@@ -104,13 +116,13 @@ Status TrtSession::SetShape(Input& input, const vn_tensor& tensor) {
   return {};
 }
 
-Status TrtSession::SetAddress(Input& input) {
-  if (input.address == input.now.buffer->data()) return {};
+Status TrtSession::SetAddress(Input& input, void* address) {
+  if (input.address == address) return {};
   input.address = nullptr;
-  if (!context_->setTensorAddress(input.name.c_str(), input.now.buffer->data())) {
+  if (!context_->setTensorAddress(input.name.c_str(), address)) {
     return BackendError("TensorRT refused input '" + input.name + "'");
   }
-  input.address = input.now.buffer->data();
+  input.address = address;
   return {};
 }
 
@@ -143,7 +155,7 @@ Status TrtSession::TakeInputs(std::span<const vn_tensor* const> inputs) {
     }
     std::swap(input.now, input.next);
     VERNIER_TRY(SetShape(input, *tensor));
-    VERNIER_TRY(SetAddress(input));
+    VERNIER_TRY(SetAddress(input, input.now.buffer->data()));
   }
   return {};
 }
@@ -165,8 +177,7 @@ Status TrtSession::CopyNextInputs(std::span<const vn_tensor* const> inputs) {
   }
   for (Input& input : inputs_) {
     const vn_tensor* tensor = FindInput(inputs, input.name);
-    const bool as_it_is = !input.host && !input.narrow && !input.layout;
-    if (tensor == nullptr || !as_it_is) return Unimplemented("copied in its own time");
+    if (tensor == nullptr || !input.as_it_is()) return Unimplemented("copied in its own time");
     VERNIER_TRY(CopyInput(input.next, tensor->data, tensor->byte_size, next_.stream));
   }
   return device.Record(next_.copied, next_.stream);

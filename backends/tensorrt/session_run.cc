@@ -17,7 +17,7 @@ std::string TrtSession::RecordingKey() const {
   const auto add = [&](auto value) { key += std::to_string(value) + ' '; };
   for (const Input& input : inputs_) {
     if (input.host) return {};
-    add(reinterpret_cast<uintptr_t>(input.now.buffer->data()));
+    add(reinterpret_cast<uintptr_t>(input.address));
     for (const int64_t extent : *input.shape) add(extent);
   }
   for (const auto& output : outputs_) {

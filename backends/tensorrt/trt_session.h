@@ -34,6 +34,7 @@ class TrtSession final : public sdk::Session {
   sdk::SessionInfo info() const override { return {precision_, shared_.device->name()}; }
   std::span<const sdk::NotExposed> not_exposed() const override { return opened_.not_exposed; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  uint32_t FeedsBack() const override;
 
  private:
   // An input or output whose elements do not lie in their linear order.
@@ -53,6 +54,8 @@ class TrtSession final : public sdk::Session {
     std::vector<std::byte> host_bytes;
     std::optional<std::vector<int64_t>> shape;  ///< that TensorRT was given last
     const void* address = nullptr;              ///< the same, of the device's memory
+
+    bool as_it_is() const { return !host && !narrow && !layout; }
   };
   // Where an inference begins and ends on the stream. Copies mean the same events.
   struct Marks {
@@ -96,7 +99,8 @@ class TrtSession final : public sdk::Session {
   void Report(const sdk::Options& options);
   Status SetInput(Input& input, const vn_tensor& tensor);
   Status SetShape(Input& input, const vn_tensor& tensor);
-  Status SetAddress(Input& input);
+  Status SetAddress(Input& input, void* address);
+  Status SetFedBack(Input& input, const vn_tensor& tensor);
   Status CopyInput(Place& place, const void* bytes, size_t size, cuda::Stream stream);
   Status TakeInputs(std::span<const vn_tensor* const> inputs);
   bool HasShapesOf(std::span<const vn_tensor* const> inputs) const;

@@ -30,8 +30,8 @@ extern "C" {
 /* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. 1.3: it offers
    the next inputs. 1.4: backends describe what they can do: roles and values of options, neutral
    settings, and their rank as a reference. 1.5: sequences, maps and optionals in parts. 1.6:
-   sessions that keep state are reset. */
-#define VN_ABI_MINOR 6u
+   sessions that keep state are reset. 1.7: outputs are inputs of a later run where they lie. */
+#define VN_ABI_MINOR 7u
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -79,8 +79,8 @@ enum {
 };
 
 #define VN_RANK_UNKNOWN UINT32_MAX
-/* device_type: DLPack's kDLCPU and kDLCUDA. Inputs are on the CPU. Outputs may be on a CUDA device,
- * in its primary context, when vn_host.abi_minor is at least 1. */
+/* device_type: DLPack's kDLCPU and kDLCUDA. Inputs are on the CPU, but for what feeds_back allows.
+ * Outputs may be on a CUDA device, in its primary context, when vn_host.abi_minor is at least 1. */
 #define VN_DEVICE_CPU 1
 #define VN_DEVICE_CUDA 2
 
@@ -151,6 +151,9 @@ typedef struct vn_session_info {
   vn_str precision; /* the arithmetic really used: "float32", "bfloat16", "mixed float16", ... */
   vn_str device;    /* "CPU", "GPU.0", ... */
 } vn_session_info;
+
+/* Which outputs of a session may be its inputs where they lie; see feeds_back. */
+enum { VN_FEEDS_BACK_CPU = 1, VN_FEEDS_BACK_CUDA = 2 };
 
 typedef struct vn_run_stats {
   uint32_t struct_size;
@@ -240,6 +243,13 @@ typedef struct vn_backend_api {
    * so, again before each feed, or each sequence of steps. Optional (may be NULL, as NOT_FOUND).
    * Since 1.6. */
   vn_status* (*reset_session)(vn_session*)VN_NOEXCEPT;
+
+  /* The state of a recurrent network without a copy: the host may hold outputs over further runs of
+   * the session and give them to one of these as inputs, where they lie, with the name of an input.
+   * VN_FEEDS_BACK_CPU, VN_FEEDS_BACK_CUDA or both, added up: of outputs in such memory, `run` takes
+   * them so, and nothing writes to them before they are released, however many runs follow. The
+   * host copies others. Asked for once behind `open`. Optional (may be NULL, as 0). Since 1.7. */
+  uint32_t (*feeds_back)(vn_session*) VN_NOEXCEPT;
 } vn_backend_api;
 
 #define VN_QUERY_SYMBOL "vn_backend_query"

@@ -135,6 +135,9 @@ class Session {
 
   /// See vn_backend_api::reset_session. kNotFound: the model keeps no state.
   virtual Status Reset() { return NotFound("the model keeps no state"); }
+
+  /// See vn_backend_api::feeds_back: VN_FEEDS_BACK_*.
+  virtual uint32_t FeedsBack() const { return 0; }
 };
 
 namespace internal {
@@ -234,6 +237,7 @@ const vn_backend_api* AnswerQuery(const vn_host* host) {
       if (Slots::kHasParts) api.part_at = &Slots::PartAt;
     }
     api.reset_session = &Slots::ResetSession;
+    if constexpr (requires { &Slots::FeedsBack; }) api.feeds_back = &Slots::FeedsBack;
     return api;
   }();
   return &kApi;
@@ -374,6 +378,8 @@ struct Exporter {
       return {};
     });
   }
+
+  static uint32_t FeedsBack(vn_session* s) noexcept { return Of(s).session->FeedsBack(); }
 
   static vn_status* ResetSession(vn_session* s) noexcept {
     return Guard(*Of(s).host, [&]() -> Status { return Of(s).session->Reset(); });

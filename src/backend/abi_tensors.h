@@ -48,6 +48,18 @@ class AbiTensors {
     t.byte_size = entry.tensor.bytes().size();
   }
 
+  /// An output of an earlier run, where it lies.
+  void Add(std::string_view name, std::span<const int64_t> shape, const vn_tensor& output) {
+    vn_tensor& t = tensors_.emplace_back(output);
+    pointers_.push_back(&t);
+    t.name = Str(name);
+    t.rank = static_cast<uint32_t>(shape.size());
+    t.shape = shape.data();
+    t.release = nullptr;
+    t.owner = nullptr;
+    t.note = {};
+  }
+
   std::span<const vn_tensor* const> pointers() const { return pointers_; }
 
  private:

@@ -1,6 +1,7 @@
 #include "backend/device_tensors.h"
 #include "kernels/pair_measures.h"
 
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -55,6 +56,10 @@ bool DeviceTensors::IsLocked(const Device& device, LentMemory::Piece* piece) {
 Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> to,
                                  LentMemory* lent) {
   if (to.empty()) return {};
+  if (tensor.device_type == VN_DEVICE_CPU) {
+    std::memcpy(to.data(), tensor.data, to.size());
+    return {};
+  }
   VERNIER_ASSIGN_OR_RETURN(Device* const device, DeviceOf(tensor.device_id));
   const cuda::CurrentContext current(*device->context);
   VERNIER_TRY(current.status());
@@ -77,6 +82,9 @@ Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> t
 
 Result<PairMeasures> DeviceTensors::Measure(const OwnedTensor& a, const OwnedTensor& b,
                                             const MeasureRequest& request) {
+  for (const OwnedTensor* tensor : {&a, &b}) {
+    if (tensor->abi().device_type != VN_DEVICE_CUDA) return Unimplemented("it is on no device");
+  }
   if (a.abi().device_id != b.abi().device_id) {
     return Unimplemented("tensors on different GPUs are not compared there");
   }
@@ -88,6 +96,16 @@ Result<PairMeasures> DeviceTensors::Measure(const OwnedTensor& a, const OwnedTen
 uint64_t DeviceTensors::Keep(uint64_t session, OwnedTensor tensor) {
   kept_.emplace(++last_handle_, Kept{session, std::move(tensor)});
   return last_handle_;
+}
+
+uint64_t DeviceTensors::LastOf(uint64_t session, std::string_view name) const {
+  for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) {
+    const vn_str called = kept->second.tensor.abi().name;
+    if (kept->second.session == session && std::string_view(called.data, called.size) == name) {
+      return kept->first;
+    }
+  }
+  return 0;
 }
 
 const OwnedTensor* DeviceTensors::Find(uint64_t handle) const {

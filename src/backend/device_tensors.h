@@ -1,5 +1,6 @@
-// Tensors of a plug-in that lie on a CUDA device: copied from there, or kept there and compared in
-// place. Lives in the worker, whose framework owns the device's context.
+// Outputs of a plug-in that stay in the worker: on a CUDA device, whose context its framework owns,
+// where they are compared in place, or as the state that the next step is fed with. And copies from
+// such a device.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "backend/lent_memory.h"
 #include "gpu/device_measures.h"
@@ -20,8 +23,10 @@ namespace vernier {
 /// A tensor that the plug-in handed over, released with this. Of a checked type and size.
 class OwnedTensor {
  public:
-  OwnedTensor(vn_tensor* tensor, DType dtype, int64_t count)
-      : tensor_(tensor, &Release), dtype_(dtype), count_(count) {}
+  /// `memory`, which may be null, is what its bytes may lie in.
+  OwnedTensor(vn_tensor* tensor, DType dtype, int64_t count,
+              std::shared_ptr<const void> memory = nullptr)
+      : memory_(std::move(memory)), tensor_(tensor, &Release), dtype_(dtype), count_(count) {}
 
   const vn_tensor& abi() const { return *tensor_; }
   DType dtype() const { return dtype_; }
@@ -32,6 +37,7 @@ class OwnedTensor {
     if (tensor->release != nullptr) tensor->release(tensor);
   }
 
+  std::shared_ptr<const void> memory_;
   std::unique_ptr<vn_tensor, void (*)(vn_tensor*)> tensor_;
   DType dtype_;
   int64_t count_;
@@ -40,16 +46,20 @@ class OwnedTensor {
 /// Not thread-safe. Nothing of CUDA is touched before the first tensor that needs it.
 class DeviceTensors {
  public:
-  /// Waits for the tensor and copies it. `to` has its size. The device itself writes to what lies
-  /// in `lent`, which may be null, where it can. kBackend when CUDA fails.
+  /// Waits for the tensor and copies it, from wherever it lies. `to` has its size. The device
+  /// itself writes to what lies in `lent`, which may be null, where it can. kBackend when CUDA
+  /// fails.
   Status CopyToHost(const vn_tensor& tensor, std::span<std::byte> to, LentMemory* lent = nullptr);
 
-  /// kUnavailable or kUnimplemented when the pair must be copied and measured by the CPU.
+  /// kUnavailable or kUnimplemented when the pair must be copied and measured by the CPU, as one
+  /// that lies on no device.
   Result<PairMeasures> Measure(const OwnedTensor& a, const OwnedTensor& b,
                                const MeasureRequest& request);
 
   /// Takes a tensor until it is released, and gives it a number that is never used again.
   uint64_t Keep(uint64_t session, OwnedTensor tensor);
+  /// The number of the session's output of that name that was kept last; 0: there is none.
+  uint64_t LastOf(uint64_t session, std::string_view name) const;
   /// nullptr for a number that is not, or no longer, kept.
   const OwnedTensor* Find(uint64_t handle) const;
   void Release(uint64_t handle) { kept_.erase(handle); }

@@ -33,6 +33,17 @@ std::vector<std::string> DecodeTexts(MessageReader& in) {
   return texts;
 }
 
+void EncodeHandles(std::span<const uint64_t> handles, MessageWriter& out) {
+  out.Number<uint64_t>(handles.size());
+  for (const uint64_t handle : handles) out.Number(handle);
+}
+
+std::vector<uint64_t> DecodeHandles(MessageReader& in) {
+  std::vector<uint64_t> handles(in.Count(sizeof(uint64_t)));
+  for (uint64_t& handle : handles) handle = in.Number<uint64_t>();
+  return handles;
+}
+
 }  // namespace
 
 void EncodeInfos(std::span<const TensorInfo> infos, MessageWriter& out) {
@@ -161,6 +172,7 @@ void SessionDescription::Encode(MessageWriter& out) const {
   out.Text(device);
   out.Number(load_seconds);
   out.Number(static_cast<uint8_t>(keeps_state));
+  out.Number(static_cast<uint8_t>(takes_steps));
 }
 
 SessionDescription SessionDescription::Decode(MessageReader& in) {
@@ -180,20 +192,33 @@ SessionDescription SessionDescription::Decode(MessageReader& in) {
   session.device = in.Text();
   session.load_seconds = in.Number<double>();
   session.keeps_state = in.Number<uint8_t>() != 0;
+  session.takes_steps = in.Number<uint8_t>() != 0;
   return session;
 }
 
 void RunAndKeepRequest::Encode(MessageWriter& out) const {
   out.Number(session);
-  out.Number<uint64_t>(released.size());
-  for (const uint64_t handle : released) out.Number(handle);
+  EncodeHandles(released, out);
 }
 
 RunAndKeepRequest RunAndKeepRequest::Decode(MessageReader& in) {
   RunAndKeepRequest request;
   request.session = in.Number<uint64_t>();
-  request.released.resize(in.Count(sizeof(uint64_t)));
-  for (uint64_t& handle : request.released) handle = in.Number<uint64_t>();
+  request.released = DecodeHandles(in);
+  return request;
+}
+
+void RunStepRequest::Encode(MessageWriter& out) const {
+  out.Number(session);
+  EncodeHandles(released, out);
+  EncodeTexts(kept, out);
+}
+
+RunStepRequest RunStepRequest::Decode(MessageReader& in) {
+  RunStepRequest request;
+  request.session = in.Number<uint64_t>();
+  request.released = DecodeHandles(in);
+  request.kept = DecodeTexts(in);
   return request;
 }
 

@@ -38,6 +38,7 @@ enum class MessageType : uint32_t {
   kDecide = 21,       ///< Python workers only, see script_client.h
   kCountFeeds = 22,   ///< likewise
   kListModules = 23,  ///< likewise, see loaded_modules.h
+  kRunStep = 24,      ///< plug-ins' workers only: kRun whose state stays in the worker
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };
@@ -121,6 +122,7 @@ struct SessionDescription {
   std::string device;
   double load_seconds = 0;
   bool keeps_state = false;  ///< from one run to the next: kReset makes it begin anew
+  bool takes_steps = false;  ///< kRunStep is served
 
   void Encode(MessageWriter& out) const;
   static SessionDescription Decode(MessageReader& in);
@@ -141,6 +143,21 @@ struct RunAndKeepRequest {
 
   void Encode(MessageWriter& out) const;
   static RunAndKeepRequest Decode(MessageReader& in);
+};
+
+/// In the place of a handle, with a number added: what the last step of the session kept as the
+/// output with that number of RunStepRequest::kept.
+inline constexpr uint64_t kOfLastStep = uint64_t{1} << 63;
+
+/// kRunStep; the rest of the message is a TensorBlock's description, in which inputs may be kept
+/// outputs of earlier steps.
+struct RunStepRequest {
+  uint64_t session = 0;
+  std::vector<uint64_t> released;  ///< as above
+  std::vector<std::string> kept;   ///< outputs that stay, wherever they lie
+
+  void Encode(MessageWriter& out) const;
+  static RunStepRequest Decode(MessageReader& in);
 };
 
 /// A hash of each input of one run, by name: XXH3 with 64 bits of its bytes as they lie in memory.

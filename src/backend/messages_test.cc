@@ -37,6 +37,7 @@ SessionDescription SomeDescription() {
   session.device = "CPU";
   session.load_seconds = 0.25;
   session.keeps_state = true;
+  session.takes_steps = true;
   return session;
 }
 
@@ -126,6 +127,7 @@ TEST(Messages, SessionDescriptionComesBack) {
   EXPECT_EQ(session.device, "CPU");
   EXPECT_EQ(session.load_seconds, 0.25);
   EXPECT_TRUE(session.keeps_state);
+  EXPECT_TRUE(session.takes_steps);
 }
 
 TEST(Messages, EveryStatusComesBack) {
@@ -184,6 +186,17 @@ TEST(HostileMessages, TruncatedStatusIsABackendError) {
     MessageReader reader(writer.bytes().first(size));
     EXPECT_EQ(DecodeStatus(reader).code(), StatusCode::kBackend) << size;
   }
+}
+
+TEST(RunStepRequest, ComesBackAsItWas) {
+  MessageWriter out;
+  RunStepRequest{5, {1, 2}, {"hn", "cn"}}.Encode(out);
+  MessageReader in(out.bytes());
+  const RunStepRequest read = RunStepRequest::Decode(in);
+  EXPECT_TRUE(in.finished());
+  EXPECT_EQ(read.session, 5u);
+  EXPECT_EQ(read.released, (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(read.kept, (std::vector<std::string>{"hn", "cn"}));
 }
 
 }  // namespace

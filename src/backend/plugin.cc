@@ -42,8 +42,6 @@ bool HasEverySlot(const vn_backend_api& api) {
          VN_HAS(&api, vn_backend_api, run);
 }
 
-// No framework has tensors of more dimensions; a larger number is a defect or an attack.
-constexpr uint32_t kMaxRank = 1024;
 // A list that has not ended by then never will.
 constexpr size_t kMaxListed = 1'000'000;
 // The same of what a plug-in says of itself, of which the rest is left out.
@@ -54,18 +52,6 @@ std::vector<std::string> SplitAtSpaces(std::string_view text) {
   return std::vector<std::string>(std::istream_iterator<std::string>(stream), {});
 }
 
-Status BadTensor(const vn_tensor& t, std::string_view what) {
-  return BackendError("the backend's tensor '" + std::string(View(t.name)) + "' " +
-                      std::string(what));
-}
-
-Status CheckShape(const vn_tensor& t) {
-  if (t.rank > kMaxRank || (t.rank > 0 && t.shape == nullptr)) {
-    return BadTensor(t, "has an impossible shape");
-  }
-  return {};
-}
-
 TensorInfo FromAbiSignature(const vn_tensor& t) {
   TensorInfo info;
   info.name = std::string(View(t.name));
@@ -74,74 +60,6 @@ TensorInfo FromAbiSignature(const vn_tensor& t) {
   info.shape.emplace();
   for (uint32_t i = 0; i < t.rank; ++i) info.shape->push_back({t.shape[i], {}});
   return info;
-}
-
-// Everything that can be known without reading the data, so that a wrong answer is a sentence and
-// not a crash of this process. Offsets of strings are checked by the reader of the block.
-Status CheckData(const vn_tensor& t, DType dtype) {
-  VERNIER_TRY(CheckShape(t));
-  const std::span<const int64_t> dims(t.shape, t.rank);
-  const std::optional<int64_t> count = ElementCount(dims);
-  if (!count) return BadTensor(t, "has the impossible shape " + FormatDims(dims));
-  if (t.data == nullptr && t.byte_size > 0) return BadTensor(t, "has no data");
-  if (dtype == DType::kString) return {};
-  const std::optional<uint64_t> size = ByteSize(dtype, static_cast<uint64_t>(*count));
-  if (size == t.byte_size) return {};
-  return BadTensor(t, "has " + std::to_string(t.byte_size) + " bytes, but " +
-                          std::string(DTypeName(dtype)) + " of shape " + FormatDims(dims) +
-                          " needs " +
-                          (size ? std::to_string(*size) : std::string("more than exist")));
-}
-
-bool IsSupported(const vn_tensor& t, std::optional<DType> dtype) {
-  if (!dtype || t.dtype_lanes != 1) return false;
-  return t.device_type == VN_DEVICE_CPU ||
-         (t.device_type == VN_DEVICE_CUDA && *dtype != DType::kString);
-}
-
-// `t` becomes null when it is kept.
-void AddDeviceOutput(vn_tensor*& t, DType dtype, const PluginSession::Devices& devices,
-                     TensorBlockBuilder& builder) {
-  const std::string_view name = View(t->name);
-  const std::span<const int64_t> dims(t->shape, t->rank);
-  if (devices.place == OutputPlace::kHost) {
-    builder.AddFilled(name, dtype, dims, t->byte_size, [&devices, tensor = t](auto to) {
-      return devices.tensors.CopyToHost(*tensor, to, devices.lent)
-          .Annotate("output '" + std::string(View(tensor->name)) + "'");
-    });
-    return;
-  }
-  const int64_t count = ElementCount(dims).value_or(0);
-  OwnedTensor owned(std::exchange(t, nullptr), dtype, count);
-  const vn_tensor& kept = owned.abi();
-  const uint64_t handle = devices.tensors.Keep(devices.session, std::move(owned));
-  builder.AddKept(View(kept.name), dtype, std::span(kept.shape, kept.rank), handle);
-}
-
-Status AddOutput(vn_tensor*& output, DType declared, const PluginSession::Devices& devices,
-                 TensorBlockBuilder& builder) {
-  const vn_tensor& t = *output;
-  if (t.dtype_code == VN_DTYPE_SKIPPED) {
-    builder.AddSkipped(View(t.name), t.note.size > 0 ? View(t.note) : "no reason was given");
-    return {};
-  }
-  const std::optional<DType> dtype = FromAbi(t.dtype_code, t.dtype_bits);
-  if (!IsSupported(t, dtype)) {
-    builder.AddSkipped(View(t.name), "its element type or device is not supported");
-    return {};
-  }
-  if (declared != DType::kUndefined && *dtype != declared) {
-    return BadTensor(t, "is " + std::string(DTypeName(*dtype)) + ", but its signature says " +
-                            std::string(DTypeName(declared)));
-  }
-  VERNIER_TRY(CheckData(t, *dtype));
-  if (t.device_type == VN_DEVICE_CUDA) {
-    AddDeviceOutput(output, *dtype, devices, builder);
-    return {};
-  }
-  builder.Add(View(t.name), *dtype, std::span(t.shape, t.rank),
-              std::span(static_cast<const std::byte*>(t.data), t.byte_size));
-  return {};
 }
 
 }  // namespace
@@ -200,6 +118,7 @@ Result<SessionDescription> PluginSession::Describe() {
   const Status reset = Reset();
   description.keeps_state = reset.ok();
   if (!reset.ok() && reset.code() != StatusCode::kNotFound) return reset;
+  if (VN_HAS(api_, vn_backend_api, feeds_back)) feeds_back_ = api_->feeds_back(session_);
   return description;
 }
 
@@ -229,7 +148,7 @@ Result<bool> PluginSession::AddParts(size_t output, const std::string& name,
     if (part == nullptr || !BelongsTo(View(part->name), name)) {
       return BackendError("the backend returned what is no part of '" + name + "'");
     }
-    VERNIER_TRY(AddOutput(part, DType::kUndefined, to.devices, to.builder));
+    VERNIER_TRY(AddOutput(part, DType::kUndefined, to.to));
   }
   return BackendError("the backend's list of parts of '" + name + "' does not end");
 }
@@ -246,7 +165,7 @@ Status PluginSession::AddOutputs(std::span<vn_tensor*> outputs, const Destinatio
     seen[index] = true;
     VERNIER_ASSIGN_OR_RETURN(const bool in_parts, AddParts(i, outputs_[index].name, to));
     if (in_parts && t.dtype_code == VN_DTYPE_SKIPPED) continue;
-    VERNIER_TRY(AddOutput(outputs[i], outputs_[index].dtype, to.devices, to.builder));
+    VERNIER_TRY(AddOutput(outputs[i], outputs_[index].dtype, to.to));
   }
   const auto missing = std::find(seen.begin(), seen.end(), false);
   if (missing == seen.end()) return {};
@@ -254,16 +173,21 @@ Status PluginSession::AddOutputs(std::span<vn_tensor*> outputs, const Destinatio
   return BackendError("the backend did not return its output '" + outputs_[index].name + "'");
 }
 
-Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const Devices& devices) {
+Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs,
+                                                  const RunPlaces& places) {
   AbiTensors feed;
   for (const NamedTensor& input : inputs) feed.Add(input);
+  for (const FedBack& state : places.fed_back) {
+    feed.Add(state.name, state.dims, state.tensor->abi());
+  }
   OutputSet outputs(outputs_.size());
   size_t count = 0;
   vn_run_stats stats{};
   stats.struct_size = sizeof(stats);
   host_.outputs = ahead_.Take();
   host_.stage = PluginHost::Stage::kRunning;
-  host_.next_feed = devices.next_feed;
+  host_.next_feed = places.next_feed;
+  host_.keeps_outputs = !places.kept.empty();
   Status ran = Take(api_->run(session_, feed.pointers().data(), feed.pointers().size(),
                               outputs.data(), outputs_.size(), &count, &stats));
   host_.stage = PluginHost::Stage::kOther;
@@ -277,11 +201,11 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   }
   OutputSet parts(0);
   TensorBlockBuilder builder;
-  builder.Use(std::move(memory));
+  builder.Use(memory);
   builder.Borrow(&host_.lent);
-  Devices places = devices;
-  places.lent = &host_.lent;
-  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), {parts, places, builder}));
+  const OutputDestination to{places,          builder,     &host_.lent,
+                             feed.pointers(), feeds_back_, std::move(memory)};
+  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), {parts, to}));
   Outcome outcome;
   outcome.inference_seconds = stats.inference_seconds;
   VERNIER_ASSIGN_OR_RETURN(outcome.outputs, builder.Finish());
@@ -291,6 +215,7 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
 Plugin::Plugin(PluginLog log)
     : reached_{.log = std::move(log),
                .outputs = nullptr,
+               .keeps_outputs = false,
                .ahead = {},
                .fill = {},
                .lent = {},

@@ -13,6 +13,7 @@
 #include "backend/messages.h"
 #include "backend/output_set.h"
 #include "backend/plugin_host.h"
+#include "backend/plugin_outputs.h"
 #include "vernier/backend_abi.h"
 #include "vernier/status.h"
 
@@ -34,15 +35,7 @@ class PluginSession {
     TensorBlock outputs;
     double inference_seconds = 0;
   };
-  /// Where outputs that lie on a device go: into the block, or under a handle of `session`.
-  struct Devices {
-    DeviceTensors& tensors;
-    OutputPlace place = OutputPlace::kHost;
-    uint64_t session = 0;
-    NextFeed next_feed = {};     ///< may be empty
-    LentMemory* lent = nullptr;  ///< what the block may lie in; set by Run
-  };
-  Result<Outcome> Run(const TensorMap& inputs, const Devices& devices);
+  Result<Outcome> Run(const TensorMap& inputs, const RunPlaces& places);
 
   /// What it keeps from run to run is as it was when it was opened. kNotFound: it keeps nothing.
   Status Reset();
@@ -58,8 +51,7 @@ class PluginSession {
   Status DescribeNotExposed(SessionDescription& description);
   struct Destination {
     OutputSet& parts;  ///< keeps them
-    const Devices& devices;
-    TensorBlockBuilder& builder;
+    OutputDestination to;
   };
   Status AddOutputs(std::span<vn_tensor*> outputs, const Destination& to) const;
   // Whether there are parts, beside or in the place of the output of that name.
@@ -71,6 +63,7 @@ class PluginSession {
   PluginHost& host_;
   OutputsAhead ahead_;
   std::vector<DeclaredOutput> outputs_;
+  uint32_t feeds_back_ = 0;  ///< VN_FEEDS_BACK_*
 };
 
 /// A plug-in with its framework loaded. Never unloaded: frameworks do not survive that.

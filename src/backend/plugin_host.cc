@@ -24,6 +24,7 @@ void* OutputMemory(void* self, size_t size) noexcept {
   PluginHost& host = *static_cast<PluginHost*>(self);
   const bool opening = host.stage == PluginHost::Stage::kOpening;
   if (!opening && host.stage != PluginHost::Stage::kRunning) return nullptr;
+  if (!opening && host.keeps_outputs) return nullptr;
   if (size < (opening ? kWorthPlacingAhead : kWorthPlacing) && !host.fill) return nullptr;
   if (host.outputs == nullptr) {
     Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::Create();

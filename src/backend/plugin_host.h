@@ -31,6 +31,7 @@ struct PluginHost {
   PluginLog log;
   Stage stage = Stage::kOther;              ///< opening and running may want memory for outputs
   std::shared_ptr<SharedMemory> outputs;    ///< what it has got; null until it asks
+  bool keeps_outputs = false;               ///< while it runs: they stay in its own memory
   std::vector<std::span<std::byte>> ahead;  ///< of that, places whose pages are to be made
   std::optional<uint8_t> fill;              ///< what it holds; then it is there for any output
   uint64_t placed = 0;                      ///< how often it was given since this was cleared

@@ -229,28 +229,28 @@ bool Worker::MaySend(size_t size) const {
   return size <= kMostAhead && ::poll(&room, 1, 0) == 1 && room.revents == POLLOUT;
 }
 
-bool Worker::RunAhead(uint64_t session, const TensorBlock& feed) {
+bool Worker::RunAhead(uint64_t session, const TensorBlock& feed, const OutputsToKeep& kept) {
   if (ahead_ || !death_.ok() || !MaySend(feed.description.size())) return false;
   constexpr std::string_view kStage = "running the next iteration";
   if (!GiveBack(kStage).ok()) return false;
   MessageWriter body;
-  body.Number(session);
+  const MessageType type = BeginRun(session, kept, body);
   body.Append(feed.description);
-  if (!Post(MessageType::kRun, body, feed.memory.get(), MakeRequest(kStage)).ok()) return false;
+  if (!Post(type, body, feed.memory.get(), MakeRequest(kStage)).ok()) return false;
   ahead_.emplace(Ahead{session, std::nullopt});
   return true;
 }
 
 // With what is done meanwhile.
 Result<Frame> Worker::CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                              OutputPlace place, const std::function<void()>& meanwhile) {
+                              const OutputsToKeep& kept, const std::function<void()>& meanwhile) {
   std::optional<Frame> answer;
   if (ahead_ && ahead_->session == session) {
     answer.swap(ahead_->answer);
     ahead_.reset();
   } else {
     VERNIER_TRY(SetAheadAside());
-    VERNIER_TRY(PostRun(session, feed, stage, place));
+    VERNIER_TRY(PostRun(session, feed, stage, kept));
   }
   // For one that was sent ahead, too, time counts from here: only now is it waited for.
   const Request request = MakeRequest(stage);
@@ -259,26 +259,33 @@ Result<Frame> Worker::CallRun(uint64_t session, const TensorBlock& feed, std::st
   return Await(request);
 }
 
-Status Worker::PostRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                       OutputPlace place) {
-  MessageWriter body;
-  if (place == OutputPlace::kDevice) {
-    RunAndKeepRequest{session, std::exchange(released_, {})}.Encode(body);
-  } else {
-    body.Number(session);
+MessageType Worker::BeginRun(uint64_t session, const OutputsToKeep& kept, MessageWriter& body) {
+  if (!kept.names.empty()) {
+    RunStepRequest{session, std::exchange(released_, {}), kept.names}.Encode(body);
+    return MessageType::kRunStep;
   }
+  if (kept.place == OutputPlace::kDevice) {
+    RunAndKeepRequest{session, std::exchange(released_, {})}.Encode(body);
+    return MessageType::kRunAndKeep;
+  }
+  body.Number(session);
+  return MessageType::kRun;
+}
+
+Status Worker::PostRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
+                       const OutputsToKeep& kept) {
+  MessageWriter body;
+  const MessageType type = BeginRun(session, kept, body);
   VERNIER_TRY(GiveBack(stage));
-  const MessageType type =
-      place == OutputPlace::kDevice ? MessageType::kRunAndKeep : MessageType::kRun;
   body.Append(feed.description);
   VERNIER_TRY(AwaitLoad().status());
   return Post(type, body, feed.memory.get(), MakeRequest(stage));
 }
 
 Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
-                                    std::string_view stage, OutputPlace place,
+                                    std::string_view stage, const OutputsToKeep& kept,
                                     const std::function<void()>& meanwhile) {
-  VERNIER_ASSIGN_OR_RETURN(Frame frame, CallRun(session, feed, stage, place, meanwhile));
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, CallRun(session, feed, stage, kept, meanwhile));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;

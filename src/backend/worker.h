@@ -49,6 +49,13 @@ struct WorkerOptions {
   const std::atomic<int>* interrupted = nullptr;
 };
 
+/// What stays in a worker until Worker::Release: outputs that lie on a device, or those that are
+/// named, of sessions that take steps.
+struct OutputsToKeep {
+  OutputPlace place = OutputPlace::kHost;
+  std::vector<std::string> names = {};
+};
+
 /// Not thread-safe: one thread drives a worker. Destruction ends the process.
 class Worker {
  public:
@@ -78,12 +85,11 @@ class Worker {
     InputHashes received;  ///< where HashInputs asked for it
     DecodedBlock outputs;
   };
-  /// `stage` says what is being done, for the message when the worker dies: "iteration 3". With
-  /// kDevice, outputs that lie on a device stay in the worker until Release. `meanwhile` (may be
-  /// empty) is called once, here, after the request was sent and before its answer is waited for.
+  /// `stage` says what is being done, for the message when the worker dies: "iteration 3".
+  /// `meanwhile` (may be empty) is called once, here, after the request was sent and before its
+  /// answer is waited for.
   Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                      OutputPlace place = OutputPlace::kHost,
-                      const std::function<void()>& meanwhile = {});
+                      const OutputsToKeep& kept = {}, const std::function<void()>& meanwhile = {});
 
   /// Sets a callback for the time in which an answer is awaited: called several times a second with
   /// the seconds waited so far. Null removes it.
@@ -91,11 +97,11 @@ class Worker {
 
   /// Sends what the next Run of this session would send, so that the worker finds it when it has
   /// done with the one before. To be called by `meanwhile` of a Run; `feed` must stay as it is
-  /// until that next Run, which must be one with this feed and kHost, has its answer. False, and
+  /// until that next Run, which must be one with this feed and `kept`, has its answer. False, and
   /// nothing was sent: one is on its way already, or it might have to wait for room, while the
   /// worker waits for us to read. An answer that no Run asks for is dropped by Close, and a
   /// worker that dies or hangs meanwhile is not reported.
-  bool RunAhead(uint64_t session, const TensorBlock& feed);
+  bool RunAhead(uint64_t session, const TensorBlock& feed, const OutputsToKeep& kept = {});
 
   /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
   /// nothing of a feed when it has answered.
@@ -204,10 +210,11 @@ class Worker {
   bool MaySend(size_t size) const;
   Status SetAheadAside();
   void DropAhead();
+  MessageType BeginRun(uint64_t session, const OutputsToKeep& kept, MessageWriter& body);
   Status PostRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                 OutputPlace place);
+                 const OutputsToKeep& kept);
   Result<Frame> CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                        OutputPlace place, const std::function<void()>& meanwhile);
+                        const OutputsToKeep& kept, const std::function<void()>& meanwhile);
   Status Bury(std::string_view stage);
   Status EndBy(Status why);
   Status EndLate(std::string what);

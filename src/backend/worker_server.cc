@@ -27,7 +27,6 @@
 #include "backend/messages.h"
 #include "backend/plugin.h"
 #include "backend/trial_messages.h"
-#include "io/bytes/checksum.h"
 #include "kernels/pair_measures.h"
 #include "util/mapped_file.h"
 
@@ -38,16 +37,6 @@ constexpr int kCannotExecute = 127;  // as shells say it
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-InputHashes HashesOf(const TensorMap& tensors) {
-  InputHashes hashes;
-  for (const NamedTensor& input : tensors) {
-    Checksum checksum;
-    checksum.Add(input.tensor.bytes());
-    hashes.emplace_back(input.name, checksum.value());
-  }
-  return hashes;
 }
 
 // Freed memory otherwise stays with the process, in case that it wants it again.
@@ -107,6 +96,15 @@ class WorkerServer {
         return Open(in, frame.fd);
       case MessageType::kRun:
         return Run(frame, in, {devices_, OutputPlace::kHost, in.Number<uint64_t>()});
+      case MessageType::kRunStep: {
+        RunStepRequest request = RunStepRequest::Decode(in);
+        for (const uint64_t handle : request.released) devices_.Release(handle);
+        return Run(frame, in,
+                   {.tensors = devices_,
+                    .session = request.session,
+                    .fed_back = {},
+                    .kept = std::move(request.kept)});
+      }
       case MessageType::kRunAndKeep: {
         const RunAndKeepRequest request = RunAndKeepRequest::Decode(in);
         for (const uint64_t handle : request.released) devices_.Release(handle);
@@ -182,6 +180,7 @@ class WorkerServer {
     const double seconds = SecondsSince(start);
     VERNIER_ASSIGN_OR_RETURN(SessionDescription description, entry.session->Describe());
     description.load_seconds = seconds;
+    description.takes_steps = true;
     Reply reply;
     description.Encode(reply.body);
     sessions_[request.session] = std::move(entry);
@@ -223,22 +222,26 @@ class WorkerServer {
     early_feed_ = DecodeTensors(in.rest(), std::move(frame.fd), feeds_);
   }
 
-  Result<Reply> Run(Frame& frame, MessageReader& in, PluginSession::Devices devices) {
+  Result<Reply> Run(Frame& frame, MessageReader& in, RunPlaces places) {
     // Of this request, whatever becomes of it.
     std::optional<Result<DecodedBlock>> early = std::exchange(early_feed_, std::nullopt);
-    const auto found = sessions_.find(devices.session);
+    const auto found = sessions_.find(places.session);
     if (found == sessions_.end()) return Internal("run of a session that is not open");
     // The parent knows by the answer that it can write to the feed's memory again.
     (void)feeds_->Take();
     VERNIER_ASSIGN_OR_RETURN(
         DecodedBlock feed,
         early ? *std::move(early) : DecodeTensors(in.rest(), std::move(frame.fd), feeds_));
-    devices.next_feed = [this, session = devices.session] { return NextFeed(session); };
+    VERNIER_TRY(ResolveLastStep(places.kept, places.session, devices_, feed));
+    VERNIER_ASSIGN_OR_RETURN(places.fed_back, FindFedBack(feed, devices_));
+    places.next_feed = [this, session = places.session] { return NextFeed(session); };
     // Before the framework has them, and of the memory that it reads.
     std::optional<InputHashes> hashes;
-    if (hashing_.contains(devices.session)) hashes = HashesOf(feed.tensors);
+    if (hashing_.contains(places.session)) {
+      VERNIER_ASSIGN_OR_RETURN(hashes, HashesOf(feed, devices_));
+    }
     VERNIER_ASSIGN_OR_RETURN(PluginSession::Outcome outcome,
-                             found->second.session->Run(feed.tensors, devices));
+                             found->second.session->Run(feed.tensors, places));
     Reply reply;
     reply.feed = std::move(feed.tensors);
     reply.body.Number(outcome.inference_seconds);

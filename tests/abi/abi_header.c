@@ -55,5 +55,6 @@ SLOT(vn_backend_api, reference_rank, 136);
 SLOT(vn_backend_api, neutral_environment_at, 144);
 SLOT(vn_backend_api, part_at, 152);
 SLOT(vn_backend_api, reset_session, 160);
+SLOT(vn_backend_api, feeds_back, 168);
 
 int main(void) { return VN_ABI_MAJOR == 1u ? 0 : 1; }

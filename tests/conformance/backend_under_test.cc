@@ -199,6 +199,16 @@ Result<TensorMap> BackendUnderTest::Run(const OpenModel& model, const TensorMap&
   return std::move(outcome.outputs.tensors);
 }
 
+Result<std::vector<KeptOutput>> BackendUnderTest::RunStep(const OpenModel& model,
+                                                          const TensorBlock& feed) {
+  OutputsToKeep kept;
+  for (const TensorInfo& output : model.description.outputs) kept.names.push_back(output.name);
+  VERNIER_ASSIGN_OR_RETURN(Worker::Outcome outcome,
+                           worker_->Run(model.session, feed, "running a step", kept));
+  if (!outcome.outputs.tensors.empty()) return Failed("an output of a step did not stay");
+  return std::move(outcome.outputs.kept);
+}
+
 Status BackendUnderTest::ExpectEcho(const OpenModel& model, const TensorMap& feed) {
   Result<TensorMap> outputs = Run(model, feed);
   if (!outputs.ok()) return alive() ? Refused(outputs.status()) : outputs.status();

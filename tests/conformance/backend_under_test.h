@@ -59,6 +59,10 @@ class BackendUnderTest {
   /// Runs and expects every input back, bit for bit. kUnimplemented when the backend declines.
   Status ExpectEcho(const OpenModel& model, const TensorMap& feed);
 
+  /// One step: all outputs stay in the worker. `feed` may have outputs that stayed there before.
+  Result<std::vector<KeptOutput>> RunStep(const OpenModel& model, const TensorBlock& feed);
+  Result<Tensor> Fetch(uint64_t handle) { return worker_->Fetch(handle); }
+
   Status Close(const OpenModel& model) { return worker_->Close(model.session); }
 
   bool alive() const { return worker_ != nullptr && worker_->death().ok(); }

@@ -99,6 +99,50 @@ Status RepeatedRuns(BackendUnderTest& backend) {
   return {};
 }
 
+// A feed of kept outputs; those of a model of Identity nodes are in the order of its inputs.
+Result<TensorBlock> FeedOf(const OpenModel& model, const std::vector<KeptOutput>& kept) {
+  TensorBlockBuilder builder;
+  for (size_t i = 0; i < kept.size() && i < model.inputs.size(); ++i) {
+    builder.AddKept(model.inputs[i].name, kept[i].dtype, kept[i].dims, kept[i].handle);
+  }
+  return builder.Finish();
+}
+
+Status ExpectKept(BackendUnderTest& backend, const std::vector<KeptOutput>& kept,
+                  const TensorMap& feed) {
+  if (kept.size() != feed.size()) return Failed("a step has another number of outputs");
+  for (size_t i = 0; i < kept.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(const Tensor tensor, backend.Fetch(kept[i].handle));
+    if (std::ranges::equal(tensor.bytes(), feed[i].tensor.bytes())) continue;
+    return Failed("the output '" + kept[i].name + "' that stayed has other bytes");
+  }
+  return {};
+}
+
+// State that is fed back stays as it is while later steps run, and comes out as it went in.
+Status FedBackWhereItLies(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+  constexpr uint64_t kSteps = 4;
+  std::vector<TensorMap> feeds;
+  std::vector<std::vector<KeptOutput>> kept;
+  for (uint64_t seed = 0; seed < kSteps; ++seed) {
+    VERNIER_ASSIGN_OR_RETURN(feeds.emplace_back(), TrickyFeed(TwoInputs(), seed));
+    VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feeds.back()));
+    VERNIER_ASSIGN_OR_RETURN(kept.emplace_back(), backend.RunStep(model, block));
+  }
+  for (uint64_t i = 0; i < kSteps; ++i) {
+    VERNIER_TRY(ExpectKept(backend, kept[i], feeds[i]).Annotate("after all steps"));
+    std::vector<KeptOutput> state = kept[i];
+    for (int step = 0; step < 3; ++step) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, FeedOf(model, state));
+      VERNIER_ASSIGN_OR_RETURN(state, backend.RunStep(model, block));
+      VERNIER_TRY(ExpectKept(backend, state, feeds[i]).Annotate("fed back"));
+    }
+    VERNIER_TRY(ExpectKept(backend, kept[i], feeds[i]).Annotate("after it was fed back"));
+  }
+  return backend.Close(model);
+}
+
 Status OpensFromMemory(BackendUnderTest& backend) {
   VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.OpenFromMemory(TwoInputs()));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(TwoInputs()));
@@ -224,6 +268,7 @@ void AddSessionChecks(std::vector<Check>& checks) {
       {"session/close_without_run", &CloseWithoutRun},
       {"session/two_at_once", &TwoAtOnce},
       {"session/repeated_runs", &RepeatedRuns},
+      {"session/fed_back_where_it_lies", &FedBackWhereItLies},
       {"session/opens_from_memory", &OpensFromMemory},
       {"session/memory_stays_flat", &MemoryStaysFlat},
       {"signature/matches_model", &SignatureMatchesModel},

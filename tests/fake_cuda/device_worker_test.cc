@@ -38,7 +38,7 @@ class DeviceWorker : public testing::Test {
     const std::vector<float> values(kCount, value);
     Result<TensorBlock> feed = EncodeTensors(
         {{"x", *Tensor::Copy(DType::kFloat32, {kCount}, std::as_bytes(std::span(values)))}});
-    Result<Worker::Outcome> outcome = worker_->Run(session, *feed, "a test", place);
+    Result<Worker::Outcome> outcome = worker_->Run(session, *feed, "a test", {place});
     EXPECT_TRUE(outcome.ok()) << outcome.status().message();
     return *std::move(outcome);
   }
@@ -96,6 +96,57 @@ TEST_F(DeviceWorker, APairIsMeasuredInPlaceOrTheReasonIsGiven) {
   EXPECT_EQ(measures->difference.absolute.max, 1);
   EXPECT_EQ(measures->difference.absolute.median, 1);
   EXPECT_EQ(measures->difference.relative.mean, 0.5);
+}
+
+TEST_F(DeviceWorker, AStateIsFedBackOnTheDevice) {
+  const std::vector<float> values(kCount, 5.f);
+  Result<TensorBlock> feed = EncodeTensors(
+      {{"x", *Tensor::Copy(DType::kFloat32, {kCount}, std::as_bytes(std::span(values)))}});
+  for (int step = 0; step < 3; ++step) {
+    Result<Worker::Outcome> outcome = worker_->Run(1, *feed, "a test", {OutputPlace::kHost, {"x"}});
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    EXPECT_TRUE(outcome->outputs.tensors.empty());
+    ASSERT_EQ(outcome->outputs.kept.size(), 1u);
+    const KeptOutput& kept = outcome->outputs.kept[0];
+    const Result<Tensor> tensor = worker_->Fetch(kept.handle);
+    ASSERT_TRUE(tensor.ok()) << tensor.status().message();
+    EXPECT_EQ(tensor->As<float>().back(), 5.f);
+    TensorBlockBuilder state;
+    state.AddKept("x", kept.dtype, kept.dims, kept.handle);
+    feed = state.Finish();
+    EXPECT_FALSE(feed->memory.valid());
+  }
+  TensorBlockBuilder builder;
+  const int64_t dims[] = {kCount};
+  builder.AddKept("x", DType::kFloat32, dims, 99);
+  EXPECT_EQ(
+      worker_->Run(1, *builder.Finish(), "a test", {OutputPlace::kHost, {"x"}}).status().code(),
+      StatusCode::kInternal);
+}
+
+// Before the step has its answer the parent does not know the handle of what it keeps.
+TEST_F(DeviceWorker, AStepMayBeAskedForBeforeTheOneBeforeItHasItsAnswer) {
+  const std::vector<float> values(kCount, 6.f);
+  const Result<TensorBlock> first = EncodeTensors(
+      {{"x", *Tensor::Copy(DType::kFloat32, {kCount}, std::as_bytes(std::span(values)))}});
+  TensorBlockBuilder builder;
+  const int64_t dims[] = {kCount};
+  builder.AddKept("x", DType::kFloat32, dims, kOfLastStep);
+  const Result<TensorBlock> next = builder.Finish();
+  const OutputsToKeep kept{OutputPlace::kHost, {"x"}};
+  const TensorBlock* feed = &*first;
+  for (int step = 0; step < 3; ++step) {
+    bool sent = false;
+    const Result<Worker::Outcome> outcome =
+        worker_->Run(1, *feed, "a test", kept, [&] { sent = worker_->RunAhead(1, *next, kept); });
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    EXPECT_TRUE(sent);
+    const Result<Tensor> tensor = worker_->Fetch(outcome->outputs.kept.at(0).handle);
+    ASSERT_TRUE(tensor.ok()) << tensor.status().message();
+    EXPECT_EQ(tensor->As<float>().back(), 6.f);
+    feed = &*next;
+  }
+  EXPECT_TRUE(worker_->Close(1).ok());
 }
 
 TEST_F(DeviceWorker, HandlesThatWereNeverGivenAreRefused) {

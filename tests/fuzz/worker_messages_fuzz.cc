@@ -53,9 +53,12 @@ void ReadMessage(unsigned kind, std::span<const std::byte> bytes) {
     case 3:
       (void)SessionDescription::Decode(in);
       break;
-    case 4:
+    case 4: {
       (void)RunAndKeepRequest::Decode(in);
+      MessageReader as_step(bytes);
+      (void)RunStepRequest::Decode(as_step);
       break;
+    }
     case 5:
       (void)DecodeStatus(in);
       break;

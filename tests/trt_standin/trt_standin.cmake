@@ -35,7 +35,7 @@ add_custom_command(TARGET trt_standin POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E create_symlink libnvinfer.so.10 libnvinfer_plugin.so.10
   WORKING_DIRECTORY ${standin_out})
 peer_test(oracle.trt_standin
-  COMMAND -B -m unittest test_standin test_shared_timings
+  COMMAND -B -m unittest test_standin test_shared_timings test_steps
   DIRECTORY trt_standin
   ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
     "VERNIER_TRT_STANDIN_LIBRARY=$<TARGET_FILE:trt_standin>"

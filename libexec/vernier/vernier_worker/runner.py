@@ -164,6 +164,7 @@ class Runner:
         out.text(str(getattr(self.model, "device", "") or "CPU"))
         out.f64(seconds)
         out.u8(self._reset is not None)
+        out.u8(False)  # kRunStep is for plug-ins
 
     def _find_reset(self, asked):
         """What resets the state that the model keeps from one call to the next: its method of that

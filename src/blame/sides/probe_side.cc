@@ -204,7 +204,7 @@ Status ProbeSide::Takes(const LiveRunner& session, const TensorMap& feed) {
 Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
   const RuntimeClock::Running running(clock_);
-  Result<IterationResult> result = session.Infer(block, 0, nullptr);
+  Result<IterationResult> result = session.Infer(block, 0);
   if (result.ok()) return std::move(result->outputs);
   worker_.reset();
   return result.status();

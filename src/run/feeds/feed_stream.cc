@@ -220,9 +220,10 @@ void FeedStream::Make(int64_t place) {
 }
 
 const TensorMap* FeedStream::Prepare() {
+  if (steps_ != nullptr) return steps_->Prepare();
   if (prepared_.empty()) {
-    const bool wanted = random_ && !steps_ && !drawn_elsewhere_ && next_ > 0 &&
-                        next_ < CountDrawn() && last_size_ <= kMostAhead;
+    const bool wanted = random_ && !drawn_elsewhere_ && next_ > 0 && next_ < CountDrawn() &&
+                        last_size_ <= kMostAhead;
     if (!wanted) return nullptr;
     Make(next_);
   }

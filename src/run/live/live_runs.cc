@@ -9,6 +9,7 @@
 #include "inputs/polygraphy_text.h"
 #include "run/feeds/described_inputs.h"
 #include "run/feeds/feed_plan.h"
+#include "run/live/output_uses.h"
 #include "run/live/shared_threads.h"
 #include "run/steps/reset_words.h"
 #include "util/no_log.h"
@@ -35,20 +36,6 @@ std::vector<std::string> RunnerNames(const std::vector<RunnerPlan>& runners) {
   std::vector<std::string> names;
   for (const RunnerPlan& runner : runners) names.push_back(runner.name);
   return names;
-}
-
-// Does nothing in the plan need the bytes of outputs, as long as they match?
-bool OutputsAreOnlyCompared(const RunPlan& plan) {
-  const PicturePlan& pictures = plan.pictures;
-  const bool drawn = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
-                     pictures.show_heatmaps || pictures.show_error_plots;
-  return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
-         !plan.steps.wanted() && plan.compare_script.path.empty() &&
-         plan.postprocess_script.path.empty() && plan.save.outputs.empty() &&
-         !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
-         plan.execution.WorkersOfRunner() <= 1 && plan.execution.batch_feeds <= 1 &&
-         !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
-         !plan.compare->no_shape_check && !plan.noise_floor;
 }
 
 // Whether it is worth while to have the next one begin before this one is looked at: what that
@@ -90,10 +77,9 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)),
       needs_every_runner_(caller != nullptr && caller->needs_every_runner),
-      may_be_asked_between_(plan.noise_floor || plan.steps.wanted() ||
-                            PairErrorBounds(plan.compare).wanted()),
+      may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()),
       maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
-      steps_(MakeSteps(plan_, RunnerNames(plan.runners), logger)),
+      steps_(plan_, RunnerNames(plan.runners), logger, caller),
       places_(plan.runners.size(), RunnerPlace::kAuto) {
   for (const RunnerPlan& runner : plan_.runners) {
     LiveRunner& added = runners_.emplace_back(runner, waiting);
@@ -209,7 +195,7 @@ Result<LiveRuns::SessionParts> LiveRuns::PrepareSession(const RunnerPlan& runner
 
 Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
   LiveRunner& runner = runners_[index];
-  state_inside_.erase(index);
+  steps_.ForgetInside(index);
   VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, PrepareSession(runner.plan(), plan, logger));
   const std::shared_ptr<const ModelSource>& model = parts.model;
   VERNIER_TRY(CheckRandomNumbers(runner, *model));
@@ -298,12 +284,12 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
   if (iteration < 0 && batch_feeds() > 1) return WarmUpBatch(index, feed, iteration);
-  if (HasStep(index, iteration)) {
+  if (steps_.Has(index, iteration)) {
     VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
     return std::optional<IterationResult>(std::move(part));
   }
   VERNIER_TRY(BringBack(index));
-  if (!runner.alive()) return std::optional<IterationResult>();
+  if (!HasState(index)) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   LogInputs(runner);
   std::optional<Result<IterationResult>> held = TakeHeld(index, iteration);
@@ -312,13 +298,13 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
     if (next != nullptr && InferAhead(index, *next, iteration + 1)) meanwhile.when_sent();
   };
   if (!held) {
-    if (const Status begun = BeginInference(index, iteration); !begun.ok()) {
+    if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
       return Finish(index, iteration, begun);
     }
   }
   Result<IterationResult> made =
       held ? *std::move(held)
-           : runner.Infer(own.block(), iteration, may_stay_on_device_ ? &devices_ : nullptr, work);
+           : runner.Infer(own.block(), iteration, StayingOutputs(index, iteration), work);
   last_was_light_ = made.ok() && IsLight(*made);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
@@ -329,7 +315,7 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
                                                                   int64_t iteration) {
   std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
   for (const size_t i : who) {
-    if (!runners_[i].alive() || HasStep(i, iteration)) continue;
+    if (!runners_[i].alive() || steps_.Has(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
   std::vector<Settling> made(runners_.size());
@@ -339,7 +325,7 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
     runners_[i].HoldLog();
     made[i] = TakeHeld(i, iteration);
     if (made[i]) continue;
-    if (const Status begun = BeginInference(i, iteration); !begun.ok()) {
+    if (const Status begun = steps_.Begin(i, runners_[i], iteration); !begun.ok()) {
       made[i].emplace(begun);
       continue;
     }
@@ -361,7 +347,7 @@ Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t it
     runners_[index].ReleaseLog();
     return Finish(index, iteration, *std::move(made));
   }
-  if (!runners_[index].alive() || !HasStep(index, iteration)) {
+  if (!runners_[index].alive() || !steps_.Has(index, iteration)) {
     return std::optional<IterationResult>();
   }
   VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));

@@ -19,6 +19,7 @@
 #include "run/live/feed_batch.h"
 #include "run/live/feed_blocks.h"
 #include "run/live/inference_lanes.h"
+#include "run/live/live_steps.h"
 #include "run/live/noise_floor.h"
 #include "run/live/received_bytes.h"
 #include "run/maps/name_maps.h"
@@ -59,8 +60,8 @@ class LiveRuns {
   size_t CommonIterations() const;
 
   /// State that is fed back between steps; null without steps.
-  StepStates* steps() { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
-  const StepStates* steps() const { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
+  StepStates* steps() { return steps_.states(); }
+  const StepStates* steps() const { return steps_.states(); }
 
   /// kInvalidArgument where a map without a label names no input of any runner, or a word of
   /// --feed-back is about none of them. All must have been opened; where one has failed or does not
@@ -208,9 +209,11 @@ class LiveRuns {
   /// Ends a runner. One that fails even there is out of the run like any other.
   void Close(size_t index);
 
-  /// The outputs that stayed on a device. Tensors of this run must not outlive it.
+  /// The outputs that stayed in workers. Tensors of this run must not outlive it.
   DeviceOutputs& devices() { return devices_; }
   bool outputs_may_stay_on_device() const { return may_stay_on_device_; }
+  /// These, or states: then the tensors of outputs and feeds end where workers are asked.
+  bool outputs_may_stay() const { return may_stay_on_device_ || steps_.may_stay(); }
 
   std::vector<RunnerRecord> Records() const;
 
@@ -239,6 +242,7 @@ class LiveRuns {
   // A feed as the runner takes it; what was changed is noted.
   Result<CoercedFeed> CoerceAndNote(LiveRunner& runner, const TensorMap& feed);
   void LogInputs(const LiveRunner& runner);
+  OutputsThatStay StayingOutputs(size_t index, int64_t iteration);
   Result<std::optional<IterationResult>> Finish(size_t index, int64_t iteration,
                                                 Result<IterationResult> result);
   std::string NoteOnSizes(int64_t iteration) const;
@@ -287,15 +291,9 @@ class LiveRuns {
   bool HoldsResult(size_t index, int64_t iteration) const;
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
-  static Result<std::optional<StepStates>> MakeSteps(const RunPlan& plan,
-                                                     std::vector<std::string> runners,
-                                                     Logger& logger);
   Status PairStates(size_t index);
-  // Before each inference: a runner that keeps its state inside begins anew with each feed, or each
-  // sequence of steps. kBackend where it has not made the step before this one.
-  Status BeginInference(size_t index, int64_t iteration);
-  // Of a runner that takes all steps at once: is this one among what it has given already?
-  bool HasStep(size_t index, int64_t iteration) const;
+  // False: the state that it is to be fed with is lost, and with it the runner.
+  bool HasState(size_t index);
   Result<IterationResult> TakeStep(size_t index, int64_t iteration);
   Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   size_t IndexOf(const LiveRunner& runner) const;
@@ -313,6 +311,7 @@ class LiveRuns {
   bool MayInferAhead(size_t index) const;
   bool MaySendAhead(const LiveRunner& runner) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
+  bool InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration);
   bool MayLendFeeds() const;
 
   RunPlan plan_;
@@ -330,11 +329,9 @@ class LiveRuns {
   std::function<std::string(int64_t)> name_of_feed_;  // may be empty
   std::vector<std::string> notes_;
   std::string random_numbers_;
-  const Result<InputMaps> maps_;                 // an error is Open()'s
-  Result<std::optional<StepStates>> steps_;      // likewise
-  std::map<size_t, WholeSequence> whole_;        // of runners that take all steps at once
-  std::map<size_t, StepPosition> state_inside_;  // the step that a runner's state comes from
-  std::map<std::string, MappedFeed> mapped_;     // by the runner's name, without the tensors
+  const Result<InputMaps> maps_;              // an error is Open()'s
+  LiveSteps steps_;                           // likewise
+  std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
 
   struct HeldResult {
     size_t index;

@@ -81,6 +81,7 @@ bool LiveRuns::MayLendFeeds() const {
 // Alone: two that infer at once would disturb each other.
 bool LiveRuns::MayInferAhead(size_t index) const {
   if (runners_.size() != 1 || may_be_asked_between_) return false;
+  if (steps() != nullptr && !steps_.may_stay()) return false;
   return MaySendAhead(runners_[index]) && last_was_light_;
 }
 
@@ -95,9 +96,18 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
   // What there is to say of the feed is said when its turn comes.
   NoLog unheard;
   const Result<CoercedFeed> coerced = Coerce(runners_[index], feed, unheard);
+  if (coerced.ok() && steps() != nullptr) return InferStepAhead(index, coerced->tensors, iteration);
   if (!coerced.ok() || !SameTensors(coerced->tensors, feed)) return false;
   const TensorBlock* const block = blocks_.EncodeAhead(feed, iteration);
   return block != nullptr && runners_[index].InferAhead(*block);
+}
+
+// The feed of the next step, whose state the worker knows before this program does.
+bool LiveRuns::InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration) {
+  const OutputsToKeep kept{OutputPlace::kHost, steps_.Staying(index, runners_[index], iteration)};
+  if (kept.names.empty()) return false;
+  const TensorBlock* const block = steps_.EncodeAhead(index, coerced, iteration);
+  return block != nullptr && runners_[index].InferAhead(*block, kept);
 }
 
 void LiveRuns::SendToLane(std::span<const size_t> who, const TensorMap& feed, int64_t iteration) {
@@ -282,6 +292,12 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
                            OfFeed(iteration, CoerceAndNote(runner, feed)));
   RunnerFeed own;
+  own.shared = steps_.SentAhead(iteration);
+  if (own.shared != nullptr) return own;
+  if (steps_.may_stay()) {
+    VERNIER_ASSIGN_OR_RETURN(own.own, runner.EncodeKept(coerced.tensors, devices_));
+    if (own.own) return own;
+  }
   if (!SameTensors(coerced.tensors, feed)) {
     VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));
     own.own = std::move(encoded);

@@ -48,10 +48,10 @@ Result<bool> LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int6
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return true;
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
-  const bool may_stay = may_stay_on_device_ && !plan_.execution.parallel;
-  VERNIER_TRY(BeginInference(index, iteration));
-  held_.push_back(HeldResult{index, iteration,
-                             runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr)});
+  VERNIER_TRY(steps_.Begin(index, runner, iteration));
+  const OutputsThatStay stay =
+      plan_.execution.parallel ? OutputsThatStay() : StayingOutputs(index, iteration);
+  held_.push_back(HeldResult{index, iteration, runner.Infer(own.block(), iteration, stay)});
   const Result<IterationResult>& made = held_.back().result;
   if (!made.ok()) return made.status();
   return AllHaveElements(made->outputs);
@@ -66,7 +66,7 @@ Result<bool> LiveRuns::Try(size_t index, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
   runner.HoldWords();
   runner.GoOn(false);
-  state_inside_.erase(index);
+  steps_.ForgetInside(index);
   const Result<IterationResult> made = runner.InferAgain(block, 0);
   if (runner.lost_worker()) return Unavailable(made.status().message());
   if (!made.ok()) return made.status();
@@ -100,9 +100,13 @@ Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const Ten
   if (!made || std::none_of(made->outputs.begin(), made->outputs.end(), lost)) return made;
   VERNIER_TRY(BringBack(index));
   LiveRunner& runner = runners_[index];
-  if (!runner.alive()) return std::optional<IterationResult>();
+  if (!HasState(index)) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
-  return Finish(index, iteration, runner.InferAgain(own.block(), iteration));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> again,
+                           Finish(index, iteration, runner.InferAgain(own.block(), iteration)));
+  const bool has_state = again && steps() != nullptr && steps()->decoding() == nullptr;
+  if (has_state) VERNIER_TRY(steps()->Remember(index, again->outputs));
+  return again;
 }
 
 }  // namespace vernier

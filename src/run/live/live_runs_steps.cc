@@ -7,7 +7,6 @@
 #include "run/workers/embedder.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
-#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -55,16 +54,6 @@ bool IsMapped(const std::vector<std::string>& words, const std::string& input) {
 
 }  // namespace
 
-Result<std::optional<StepStates>> LiveRuns::MakeSteps(const RunPlan& plan,
-                                                      std::vector<std::string> runners,
-                                                      Logger& logger) {
-  if (!plan.steps.wanted()) return std::optional<StepStates>();
-  VERNIER_ASSIGN_OR_RETURN(StepStates steps,
-                           StepStates::Create(plan.steps, std::move(runners), logger));
-  if (steps.decoding() != nullptr) steps.decoding()->NameMask(plan.compare->mask);
-  return std::optional<StepStates>(std::move(steps));
-}
-
 size_t LiveRuns::IndexOf(const LiveRunner& runner) const {
   return static_cast<size_t>(
       std::ranges::find_if(runners_, [&](const LiveRunner& other) { return &other == &runner; }) -
@@ -84,6 +73,9 @@ Status LiveRuns::PairStates(size_t index) {
     if (IsMapped(plan_.inputs.map_words, input.name)) sides.mapped.push_back(input.name);
   }
   VERNIER_TRY(states->Pair(index, sides));
+  if (!steps_.Staying(index, runner, 0).empty()) {
+    states->logger().Verbose(runner.name() + " | What is fed back stays in its worker");
+  }
   if (!states->OpensAgain(index)) return {};
   runner.OpenAgainToReset();
   const double seconds = runner.session().load_seconds;
@@ -95,55 +87,38 @@ Status LiveRuns::PairStates(size_t index) {
   return {};
 }
 
-Status LiveRuns::BeginInference(size_t index, int64_t iteration) {
-  LiveRunner& runner = runners_[index];
-  const bool within_sequence = steps() != nullptr && !steps()->axis(index) && iteration >= 0;
-  runner.GoOn(false);
-  if (!within_sequence) state_inside_.erase(index);
-  if (!runner.keeps_state() || !within_sequence) return {};
-  const StepPosition here = steps()->timeline().Of(iteration);
-  const auto before = state_inside_.find(index);
-  const bool follows = before != state_inside_.end() && before->second.sequence == here.sequence &&
-                       before->second.step + 1 == here.step;
-  if (here.step > 0 && !follows) {
-    return BackendError("its internal state before step " + std::to_string(here.step) +
-                        " of sequence " + std::to_string(here.sequence) +
-                        " is lost: a run cannot resume within a sequence");
-  }
-  runner.GoOn(here.step > 0);
-  state_inside_.insert_or_assign(index, here);
-  return {};
-}
-
 bool LiveRuns::StateIsInside(size_t index) const {
   return runners_[index].keeps_state() && steps() != nullptr && !steps()->axis(index);
 }
 
-bool LiveRuns::HasStep(size_t index, int64_t iteration) const {
-  const auto whole = whole_.find(index);
-  return whole != whole_.end() && iteration >= 0 &&
-         whole->second.Has(steps()->timeline().Of(iteration));
+OutputsThatStay LiveRuns::StayingOutputs(size_t index, int64_t iteration) {
+  const LiveRunner& runner = runners_[index];
+  std::vector<std::string> states = steps_.Staying(index, runner, iteration);
+  if (states.empty() && !may_stay_on_device_) return {};
+  return {&devices_, std::move(states)};
+}
+
+bool LiveRuns::HasState(size_t index) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive()) return false;
+  const Status state = steps_.CheckState(index, devices_);
+  if (!state.ok()) Fail(runner, state);
+  return state.ok();
 }
 
 Result<IterationResult> LiveRuns::TakeStep(size_t index, int64_t iteration) {
   runners_[index].TakeOver(std::nullopt);
-  return whole_.at(index).OfStep(steps()->timeline().Of(iteration));
+  return steps_.Take(index, iteration);
 }
 
 Result<IterationResult> LiveRuns::KeepSteps(size_t index, int64_t iteration,
                                             IterationResult whole) {
-  const std::optional<size_t> axis = steps() == nullptr ? std::nullopt : steps()->axis(index);
-  if (!axis || iteration < 0) return whole;
-  const StepPosition position = steps()->timeline().Of(iteration);
-  const std::optional<double> seconds = whole.runtime_s;
-  WholeSequence& kept = whole_.try_emplace(index, *axis).first->second;
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> left,
-                           kept.Keep(position, std::move(whole)));
+  std::vector<std::string> left;
+  VERNIER_ASSIGN_OR_RETURN(IterationResult part,
+                           steps_.Keep(index, iteration, std::move(whole), left));
   for (const std::string& name : left) {
     NoteOnce(runners_[index].name() + ": output '" + name + "' is of no step (--steps-axis)");
   }
-  VERNIER_ASSIGN_OR_RETURN(IterationResult part, kept.OfStep(position));
-  part.runtime_s = seconds;
   return part;
 }
 
@@ -164,6 +139,7 @@ Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int6
   }
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
+  VERNIER_TRY(devices_.FetchAll(coerced.tensors));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
   Result<IterationResult> made = runner.InferAgain(block, iteration);
   if (!made.ok()) {
@@ -181,6 +157,7 @@ Result<TensorMap> LiveRuns::InferAsideWith(size_t index, const ModelSource& mode
   const LiveRunner& runner = runners_[index];
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
+  VERNIER_TRY(devices_.FetchAll(coerced.tensors));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, places_[index]));
   LiveRunner other(runner.plan());

@@ -42,9 +42,8 @@ Status NoiseFloor::Open(WorkerPool& pool, const ModelSource& model) {
 Status NoiseFloor::Measure(const TensorMap& feed, int64_t iteration,
                            const IterationResult& reference, PairErrorBounds& bounds) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
-  VERNIER_ASSIGN_OR_RETURN(
-      const IterationResult again,
-      twin_.Infer(block, iteration, nullptr).Annotate("--noise-floor, " + plan_.name));
+  VERNIER_ASSIGN_OR_RETURN(const IterationResult again,
+                           twin_.Infer(block, iteration).Annotate("--noise-floor, " + plan_.name));
   for (const NamedTensor& output : reference.outputs) {
     const Tensor* other = Find(again.outputs, output.name);
     if (other == nullptr || other->dims() != output.tensor.dims()) continue;

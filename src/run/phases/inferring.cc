@@ -29,8 +29,8 @@ Status SaveFeed(const RunContext& run, int64_t iteration, const TensorMap& feed,
 }
 
 void ReleaseOutputs(const LiveRuns& live, IterationOutputs& outputs, TensorRelease& released) {
-  // What a worker holds on a device is let go of where workers are asked: on this thread.
-  if (live.outputs_may_stay_on_device()) return;
+  // What a worker holds is let go of where workers are asked: on this thread.
+  if (live.outputs_may_stay()) return;
   for (std::optional<IterationResult>& side : outputs) {
     if (side) released.Add(std::move(side->outputs));
   }
@@ -65,7 +65,9 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     made.feeds_used = i + 1;
     // Not Once: it would keep the text of every iteration.
     const int64_t index = feeds.IndexOf(i);
-    run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
+    if (run.logger.Enabled(Severity::kInfo)) {
+      run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
+    }
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
     comparing.comparisons.NoteImage(index, i, feeds.images());
@@ -74,7 +76,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     ++made.iterations;
     live.ForgetFeed();
     comparing.comparisons.flips().SetFeed(*feed);
-    released.Add(*std::move(feed));
+    if (!live.outputs_may_stay()) released.Add(*std::move(feed));
     if (compares) {
       comparing.NoteFeed(index, savers, live);
       VERNIER_ASSIGN_OR_RETURN(compares, comparing.Compare(index, outputs));

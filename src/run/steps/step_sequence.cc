@@ -114,7 +114,9 @@ Result<std::optional<TensorMap>> StepSequence::Next(const NextWhole& next_whole)
   } else {
     ++position_.step;
   }
-  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, FeedOfStep(position_.step));
+  std::optional<TensorMap> prepared = std::exchange(prepared_, std::nullopt);
+  Result<TensorMap> made = prepared ? *std::move(prepared) : FeedOfStep(position_.step);
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, std::move(made));
   std::vector<TensorMap> own = all_steps_;
   for (size_t i = 0; i < own.size(); ++i) {
     if (states_.axis(i)) continue;
@@ -122,6 +124,14 @@ Result<std::optional<TensorMap>> StepSequence::Next(const NextWhole& next_whole)
   }
   VERNIER_TRY(states_.Enter(position_, std::move(own), feed));
   return std::optional<TensorMap>(std::move(feed));
+}
+
+const TensorMap* StepSequence::Prepare() {
+  if (states_.runners().size() != 1 || position_.sequence < 0 || position_.last()) return nullptr;
+  if (prepared_) return &*prepared_;
+  Result<TensorMap> feed = FeedOfStep(position_.step + 1);
+  if (!feed.ok()) return nullptr;
+  return &prepared_.emplace(*std::move(feed));
 }
 
 Status StepSequence::Begin(TensorMap whole) {

@@ -39,6 +39,10 @@ class StepSequence {
   using NextWhole = std::function<Result<std::optional<TensorMap>>()>;
   Result<std::optional<TensorMap>> Next(const NextWhole& next_whole);
 
+  /// The next step's feed, for a lone runner: as Next() will give it, but for the state. Null
+  /// behind the last step of a sequence, and where Next() will say why it cannot be.
+  const TensorMap* Prepare();
+
   /// The sequence that the last feed is a step of, with its first state.
   const TensorMap& whole() const { return whole_; }
   const StepPosition& position() const { return position_; }
@@ -81,6 +85,7 @@ class StepSequence {
   TensorMap whole_;
   std::vector<TensorMap> all_steps_;  // runner by runner; empty for those that go step by step
   StepPosition position_{-1, 0, 1};
+  std::optional<TensorMap> prepared_;  // of the next step
 };
 
 /// `inputs` as sequences are drawn for them: with `steps` the axes that slices are taken along are

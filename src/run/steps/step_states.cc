@@ -335,6 +335,18 @@ bool StepStates::IsState(size_t stream, const std::string& output) const {
                              [&](const StatePair& pair) { return pair.output == output; });
 }
 
+std::vector<std::string> StepStates::StateOutputs(size_t runner) const {
+  std::vector<std::string> outputs;
+  for (const StatePair& pair : runners_[runner].pairs) outputs.push_back(pair.output);
+  return outputs;
+}
+
+std::span<const StatePair> StepStates::FedBackAlone(size_t runner) const {
+  const Runner& here = runners_[runner];
+  if (decoding_ || !here.slices.empty()) return {};
+  return here.pairs;
+}
+
 StepsRecord StepStates::Record() const {
   StepsRecord record;
   record.lengths = timeline_.lengths();

@@ -119,6 +119,7 @@ class StepStates {
   const StepTimeline& timeline() const { return timeline_; }
   /// Is the state of this iteration the one that is here?
   bool AtHand(int64_t iteration) const { return timeline_.Of(iteration) == position_; }
+  const StepPosition& position() const { return position_; }
 
   /// The feed of this step, where the plan crosses states; else empty.
   const TensorMap& feed() const { return feed_; }
@@ -133,6 +134,11 @@ class StepStates {
   }
 
   bool IsState(size_t stream, const std::string& output) const;
+  /// What a runner of its own state gives for the next step, and what it is fed with at this one.
+  std::vector<std::string> StateOutputs(size_t runner) const;
+  const TensorMap& StateOf(size_t runner) const { return runners_[runner].state; }
+  /// The pairs of a runner that is fed with nothing of its own but these: no tokens, no slices.
+  std::span<const StatePair> FedBackAlone(size_t runner) const;
   /// A runner of which nothing is fed back, and which can be opened again: it begins each sequence
   /// so, since only a state inside would make steps of one.
   bool OpensAgain(size_t runner) const { return runners_[runner].opens_again; }

@@ -2,25 +2,74 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/pair_measures.h"
 
 namespace vernier {
 
+// Addresses without memory. A state needs some at each step, so those that were never filled are
+// used again. Outlives the owner with the last tensor.
+class DeviceOutputs::Ranges {
+ public:
+  Ranges() = default;
+  ~Ranges() {
+    for (const std::span<std::byte> range : spare_) ::munmap(range.data(), range.size());
+  }
+  Ranges(const Ranges&) = delete;
+  Ranges& operator=(const Ranges&) = delete;
+
+  /// Of `size` bytes at least; empty, with errno, where there is none.
+  std::span<std::byte> Take(size_t size) {
+    const auto fits = [&](std::span<std::byte> range) { return range.size() >= size; };
+    const auto found = std::ranges::find_if(spare_, fits);
+    if (found != spare_.end()) {
+      const std::span<std::byte> range = *found;
+      spare_.erase(found);
+      return range;
+    }
+    constexpr size_t kLeast = 4096;
+    const size_t whole = std::bit_ceil(std::max(size, kLeast));
+    void* const range =
+        ::mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) return {};
+    return {static_cast<std::byte*>(range), whole};
+  }
+
+  void GiveBack(std::span<std::byte> range, bool filled) {
+    constexpr size_t kMostSpare = 64;
+    if (filled || spare_.size() >= kMostSpare) {
+      ::munmap(range.data(), range.size());
+    } else {
+      spare_.push_back(range);
+    }
+  }
+
+  std::map<const std::byte*, Entry*> entries;
+
+ private:
+  std::vector<std::span<std::byte>> spare_;
+};
+
 // One output and its range of addresses. Lives as long as a tensor refers to it.
 class DeviceOutputs::Entry {
  public:
-  Entry(DeviceOutputs& owner, const std::shared_ptr<Worker>& worker, uint64_t handle,
-        std::byte* range, size_t size)
-      : owner_(owner), worker_(worker), handle_(handle), range_(range), size_(size) {
-    owner_.entries_.emplace(range_, this);
+  Entry(std::shared_ptr<Ranges> ranges, const std::shared_ptr<Worker>& worker, uint64_t handle,
+        std::span<std::byte> range, size_t size)
+      : ranges_(std::move(ranges)), worker_(worker), handle_(handle), range_(range), size_(size) {
+    ranges_->entries.emplace(range_.data(), this);
   }
   ~Entry() {
-    owner_.entries_.erase(range_);
-    ::munmap(range_, size_);
+    ranges_->entries.erase(range_.data());
+    ranges_->GiveBack(range_, !held_);
     if (const std::shared_ptr<Worker> worker = worker_.lock()) worker->Release(handle_);
   }
   Entry(const Entry&) = delete;
@@ -28,6 +77,7 @@ class DeviceOutputs::Entry {
 
   bool held() const { return held_; }
   uint64_t handle() const { return handle_; }
+  size_t size() const { return size_; }
   std::shared_ptr<Worker> worker() const { return worker_.lock(); }
 
   Status Fetch() {
@@ -36,23 +86,26 @@ class DeviceOutputs::Entry {
     if (worker == nullptr) return BackendError("the worker that kept an output is gone");
     VERNIER_ASSIGN_OR_RETURN(const Tensor bytes, worker->Fetch(handle_));
     if (bytes.bytes().size() != size_) return BackendError("an output changed its size");
-    if (::mprotect(range_, size_, PROT_READ | PROT_WRITE) != 0) {
+    if (::mprotect(range_.data(), size_, PROT_READ | PROT_WRITE) != 0) {
       return Internal(std::string("no memory for an output: ") + std::strerror(errno));
     }
-    std::memcpy(range_, bytes.bytes().data(), size_);
-    ::mprotect(range_, size_, PROT_READ);
+    std::memcpy(range_.data(), bytes.bytes().data(), size_);
+    ::mprotect(range_.data(), size_, PROT_READ);
     held_ = false;
     return {};
   }
 
  private:
-  DeviceOutputs& owner_;
+  std::shared_ptr<Ranges> ranges_;
   std::weak_ptr<Worker> worker_;  // a runner ends its worker when nobody else uses it
   uint64_t handle_;
-  std::byte* range_;
+  std::span<std::byte> range_;
   size_t size_;
   bool held_ = true;
 };
+
+DeviceOutputs::DeviceOutputs(Logger& logger)
+    : logger_(logger), ranges_(std::make_shared<Ranges>()) {}
 
 Result<Tensor> DeviceOutputs::Adopt(const std::shared_ptr<Worker>& worker,
                                     const KeptOutput& output) {
@@ -64,22 +117,20 @@ Result<Tensor> DeviceOutputs::Adopt(const std::shared_ptr<Worker>& worker,
     worker->Release(output.handle);
     return Tensor::Copy(output.dtype, output.dims, {});
   }
-  void* const range = ::mmap(nullptr, static_cast<size_t>(*size), PROT_NONE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (range == MAP_FAILED) {
+  const std::span<std::byte> range = ranges_->Take(static_cast<size_t>(*size));
+  if (range.empty()) {
     return Internal(std::string("no addresses for output '") + output.name +
                     "': " + std::strerror(errno));
   }
-  auto entry = std::make_shared<Entry>(*this, worker, output.handle, static_cast<std::byte*>(range),
-                                       static_cast<size_t>(*size));
-  return Tensor::Wrap(output.dtype, output.dims,
-                      {static_cast<std::byte*>(range), static_cast<size_t>(*size)},
+  auto entry =
+      std::make_shared<Entry>(ranges_, worker, output.handle, range, static_cast<size_t>(*size));
+  return Tensor::Wrap(output.dtype, output.dims, range.first(static_cast<size_t>(*size)),
                       std::move(entry));
 }
 
 DeviceOutputs::Entry* DeviceOutputs::Find(const Tensor& tensor) const {
-  const auto found = entries_.find(tensor.bytes().data());
-  return found == entries_.end() ? nullptr : found->second;
+  const auto found = ranges_->entries.find(tensor.bytes().data());
+  return found == ranges_->entries.end() ? nullptr : found->second;
 }
 
 bool DeviceOutputs::Holds(const Tensor& tensor) const {
@@ -114,6 +165,37 @@ Result<PairMeasures> DeviceOutputs::Measure(const Tensor& a, const Tensor& b,
 Status DeviceOutputs::Fetch(const Tensor& tensor) {
   Entry* const entry = Find(tensor);
   return entry == nullptr ? Status() : entry->Fetch();
+}
+
+Status DeviceOutputs::FetchAll(const TensorMap& tensors) {
+  for (const NamedTensor& tensor : tensors) VERNIER_TRY(Fetch(tensor.tensor));
+  return {};
+}
+
+Result<std::optional<TensorBlock>> DeviceOutputs::Encode(const TensorMap& feed,
+                                                         const Worker& worker) {
+  const auto kept_there = [&](const Tensor& tensor) -> const Entry* {
+    const Entry* const entry = Find(tensor);
+    const bool there = entry != nullptr && entry->held() && entry->worker().get() == &worker &&
+                       entry->size() == tensor.bytes().size();
+    return there ? entry : nullptr;
+  };
+  TensorBlockBuilder builder;
+  bool any = false;
+  for (const auto& [name, tensor] : feed) {
+    const Entry* const kept = kept_there(tensor);
+    any |= kept != nullptr;
+    if (kept != nullptr) {
+      builder.AddKept(name, tensor.dtype(), tensor.dims(), kept->handle());
+      continue;
+    }
+    VERNIER_TRY(Fetch(tensor));
+    builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
+    if (tensor.memory()) builder.Use(std::const_pointer_cast<SharedMemory>(tensor.memory()));
+  }
+  if (!any) return std::optional<TensorBlock>();
+  VERNIER_ASSIGN_OR_RETURN(TensorBlock block, builder.Finish());
+  return std::optional<TensorBlock>(std::move(block));
 }
 
 }  // namespace vernier

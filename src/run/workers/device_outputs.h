@@ -1,11 +1,13 @@
-// Outputs that stay with a worker on its device until somebody needs their bytes.
+// Outputs that stay with a worker, on its device or as the state of its next step, until somebody
+// needs their bytes.
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 
+#include "backend/tensor_block.h"
 #include "backend/worker.h"
 #include "compare/device_measure.h"
 #include "util/log.h"
@@ -17,7 +19,7 @@ namespace vernier {
 struct MeasureRequest;
 struct PairMeasures;
 
-/// Not thread-safe, as the workers. The tensors must not outlive it.
+/// Not thread-safe, as the workers: nor are the ends of its tensors.
 ///
 /// The bytes of a tensor that is held lie in a reserved range of addresses that cannot be read:
 /// Fetch fills it, so that every copy of the tensor sees them. Whoever forgets to fetch crashes and
@@ -25,7 +27,7 @@ struct PairMeasures;
 class DeviceOutputs final : public DeviceMeasure {
  public:
   /// Says once why outputs are copied although they lie on a device.
-  explicit DeviceOutputs(Logger& logger) : logger_(logger) {}
+  explicit DeviceOutputs(Logger& logger);
 
   /// The tensor that stands for an output that `worker` keeps. It is released with the last copy.
   Result<Tensor> Adopt(const std::shared_ptr<Worker>& worker, const KeptOutput& output);
@@ -36,14 +38,20 @@ class DeviceOutputs final : public DeviceMeasure {
   Result<PairMeasures> Measure(const Tensor& a, const Tensor& b,
                                const MeasureRequest& request) override;
   Status Fetch(const Tensor& tensor) override;
+  Status FetchAll(const TensorMap& tensors);
+
+  /// A feed for a worker, which is told of tensors that it holds itself by their handles; others
+  /// are fetched. nullopt: there is none that it holds.
+  Result<std::optional<TensorBlock>> Encode(const TensorMap& feed, const Worker& worker);
 
  private:
   class Entry;
+  class Ranges;
 
   Entry* Find(const Tensor& tensor) const;
 
   Logger& logger_;
-  std::map<const std::byte*, Entry*> entries_;
+  std::shared_ptr<Ranges> ranges_;
 };
 
 }  // namespace vernier

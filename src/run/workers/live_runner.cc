@@ -199,13 +199,13 @@ bool LiveRunner::lost_worker() const {
 }
 
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
-                                               OutputPlace place,
+                                               const OutputsToKeep& kept,
                                                const std::function<void()>& meanwhile,
                                                int64_t count) {
   if (keeps_state() && !goes_on_) VERNIER_TRY(worker_->Reset(session_id_));
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
-      worker_->Run(session_id_, feed, StageOf(iteration, count), place, meanwhile));
+      worker_->Run(session_id_, feed, StageOf(iteration, count), kept, meanwhile));
   std::ranges::move(DropParts(outcome.outputs.tensors),
                     std::back_inserter(outcome.outputs.skipped));
   return outcome;
@@ -221,19 +221,17 @@ Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
 }
 
 Result<IterationResult> LiveRunner::InferAgain(const TensorBlock& feed, int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(Worker::Outcome outcome,
-                           RunSession(feed, iteration, OutputPlace::kHost));
+  VERNIER_ASSIGN_OR_RETURN(Worker::Outcome outcome, RunSession(feed, iteration, {}));
   return ResultOf(outcome);
 }
 
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
-                                          DeviceOutputs* devices,
+                                          const OutputsThatStay& stay,
                                           const std::function<void()>& meanwhile) {
-  const bool may_stay = devices != nullptr && worker_.use_count() > 1;
-  VERNIER_ASSIGN_OR_RETURN(
-      Worker::Outcome outcome,
-      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost, meanwhile));
-  return Take(std::move(outcome), iteration, devices);
+  const bool on_device = stay.held != nullptr && stay.names.empty() && worker_.use_count() > 1;
+  const OutputsToKeep kept{on_device ? OutputPlace::kDevice : OutputPlace::kHost, stay.names};
+  VERNIER_ASSIGN_OR_RETURN(Worker::Outcome outcome, RunSession(feed, iteration, kept, meanwhile));
+  return Take(std::move(outcome), iteration, stay.held);
 }
 
 Result<IterationResult> LiveRunner::Take(Worker::Outcome outcome, int64_t iteration,
@@ -246,6 +244,7 @@ Result<IterationResult> LiveRunner::Take(Worker::Outcome outcome, int64_t iterat
   for (KeptOutput& kept : outcome.outputs.kept) {
     if (devices == nullptr) return BackendError("the worker kept outputs that it was to send");
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, devices->Adopt(worker_, kept));
+    if (Find(result.outputs, kept.name) != nullptr) continue;  // the model lists it twice
     const size_t place = std::min(kept.position, result.outputs.size());
     result.outputs.insert(result.outputs.begin() + static_cast<ptrdiff_t>(place),
                           {std::move(kept.name), std::move(tensor)});

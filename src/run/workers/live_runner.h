@@ -24,6 +24,13 @@ namespace vernier {
 /// 16 digits.
 std::string HexadecimalHash(uint64_t hash);
 
+/// What stays in a worker, and who has it there: outputs on a device, if another runner of the same
+/// worker may have its own there, or those that are named. Null: nothing does.
+struct OutputsThatStay {
+  DeviceOutputs* held = nullptr;
+  std::vector<std::string> names = {};
+};
+
 class LiveRunner {
  public:
   /// What is called while a model is opened: with the seconds that it has taken so far, and with
@@ -54,12 +61,15 @@ class LiveRunner {
   Status Open(const ModelSource& model, const OptionList& more = {},
               std::span<const DimSize> found = {});
 
-  /// One inference; outputs are in the signature's order, each name once. With `devices`, those on
-  /// a device stay there if another runner of the same worker may have its own there. `meanwhile`:
-  /// see Worker::Run.
+  /// One inference; outputs are in the signature's order, each name once. `meanwhile`: see
+  /// Worker::Run.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
-                                DeviceOutputs* devices = nullptr,
+                                const OutputsThatStay& stay = {},
                                 const std::function<void()>& meanwhile = {});
+  /// See DeviceOutputs::Encode.
+  Result<std::optional<TensorBlock>> EncodeKept(const TensorMap& feed, DeviceOutputs& held) const {
+    return held.Encode(feed, *worker_);
+  }
 
   /// Does the model keep state inside, from one inference to the next, which can be reset?
   bool keeps_state() const { return session_.keeps_state || opens_again_; }
@@ -77,12 +87,12 @@ class LiveRunner {
   /// The two halves of Infer(), outputs on the host: the inference, which may be another thread's
   /// and another session of the same runner's, and what is made of it and counted here.
   Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t iteration) {
-    return RunSession(feed, iteration, OutputPlace::kHost);
+    return RunSession(feed, iteration, {});
   }
   /// The first half for the feeds of `count` iterations, put together.
   Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t first, int64_t count,
                                     const std::function<void()>& meanwhile = {}) {
-    return RunSession(feed, first, OutputPlace::kHost, meanwhile, count);
+    return RunSession(feed, first, {}, meanwhile, count);
   }
   Result<IterationResult> Take(Worker::Outcome outcome, int64_t iteration,
                                DeviceOutputs* devices = nullptr);
@@ -92,8 +102,8 @@ class LiveRunner {
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
 
   /// See Worker::RunAhead.
-  bool InferAhead(const TensorBlock& feed) {
-    return !keeps_state() && worker_->RunAhead(session_id_, feed);
+  bool InferAhead(const TensorBlock& feed, const OutputsToKeep& kept = {}) {
+    return !keeps_state() && worker_->RunAhead(session_id_, feed, kept);
   }
   /// See Worker::serves_plugin.
   bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
@@ -182,7 +192,8 @@ class LiveRunner {
  private:
   Status OpenSession(const ModelSource& model, const OptionList& more,
                      std::span<const DimSize> found);
-  Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place,
+  Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration,
+                                     const OutputsToKeep& kept,
                                      const std::function<void()>& meanwhile = {},
                                      int64_t count = 1);
   Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;

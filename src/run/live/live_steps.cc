@@ -1,0 +1,112 @@
+#include "run/live/live_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "run/live/output_uses.h"
+#include "vernier/compare_options.h"
+
+namespace vernier {
+namespace {
+
+Result<std::optional<StepStates>> MakeStates(const RunPlan& plan, std::vector<std::string> runners,
+                                             Logger& logger) {
+  if (!plan.steps.wanted()) return std::optional<StepStates>();
+  VERNIER_ASSIGN_OR_RETURN(StepStates steps,
+                           StepStates::Create(plan.steps, std::move(runners), logger));
+  if (steps.decoding() != nullptr) steps.decoding()->NameMask(plan.compare->mask);
+  return std::optional<StepStates>(std::move(steps));
+}
+
+std::string InWords(const StepPosition& position) {
+  return "step " + std::to_string(position.step) + " of sequence " +
+         std::to_string(position.sequence);
+}
+
+}  // namespace
+
+LiveSteps::LiveSteps(const RunPlan& plan, std::vector<std::string> runners, Logger& logger,
+                     const Embedder* caller)
+    : states_(MakeStates(plan, std::move(runners), logger)),
+      may_stay_(StatesMayStay(plan, caller)) {}
+
+Status LiveSteps::Begin(size_t index, LiveRunner& runner, int64_t iteration) {
+  const bool within_sequence = states() != nullptr && !states()->axis(index) && iteration >= 0;
+  runner.GoOn(false);
+  if (!within_sequence) ForgetInside(index);
+  if (!runner.keeps_state() || !within_sequence) return {};
+  const StepPosition here = states()->timeline().Of(iteration);
+  const auto before = inside_.find(index);
+  const bool follows = before != inside_.end() && before->second.sequence == here.sequence &&
+                       before->second.step + 1 == here.step;
+  if (here.step > 0 && !follows) {
+    return BackendError("its internal state before " + InWords(here) +
+                        " is lost: a run cannot resume within a sequence");
+  }
+  runner.GoOn(here.step > 0);
+  inside_.insert_or_assign(index, here);
+  return {};
+}
+
+std::vector<std::string> LiveSteps::Staying(size_t index, const LiveRunner& runner,
+                                            int64_t iteration) const {
+  if (!may_stay_ || iteration < 0 || !runner.session().takes_steps) return {};
+  return states()->StateOutputs(index);
+}
+
+const TensorBlock* LiveSteps::EncodeAhead(size_t index, const TensorMap& feed, int64_t iteration) {
+  const std::span<const StatePair> pairs = states()->FedBackAlone(index);
+  TensorBlockBuilder builder;
+  size_t fed_back = 0;
+  for (const auto& [name, tensor] : feed) {
+    const auto pair = std::ranges::find(pairs, name, &StatePair::input);
+    if (pair == pairs.end()) {
+      builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
+      continue;
+    }
+    const auto place = static_cast<uint64_t>(pair - pairs.begin());
+    builder.AddKept(name, tensor.dtype(), tensor.dims(), kOfLastStep + place);
+    ++fed_back;
+  }
+  if (fed_back == 0 || fed_back != pairs.size()) return nullptr;
+  Result<TensorBlock> block = builder.Finish();
+  if (!block.ok()) return nullptr;
+  ahead_.emplace(iteration, *std::move(block));
+  return &ahead_->second;
+}
+
+Status LiveSteps::CheckState(size_t index, const DeviceOutputs& outputs) const {
+  if (!may_stay_) return {};
+  const bool lost = std::ranges::any_of(states()->StateOf(index), [&](const NamedTensor& state) {
+    return outputs.Lost(state.tensor);
+  });
+  if (!lost) return {};
+  return BackendError("its state before " + InWords(states()->position()) +
+                      " was in the worker that ended (--use-subprocess gives each runner one of "
+                      "its own)");
+}
+
+bool LiveSteps::Has(size_t index, int64_t iteration) const {
+  const auto whole = whole_.find(index);
+  return whole != whole_.end() && iteration >= 0 &&
+         whole->second.Has(states()->timeline().Of(iteration));
+}
+
+Result<IterationResult> LiveSteps::Take(size_t index, int64_t iteration) const {
+  return whole_.at(index).OfStep(states()->timeline().Of(iteration));
+}
+
+Result<IterationResult> LiveSteps::Keep(size_t index, int64_t iteration, IterationResult whole,
+                                        std::vector<std::string>& left) {
+  const std::optional<size_t> axis = states() == nullptr ? std::nullopt : states()->axis(index);
+  if (!axis || iteration < 0) return whole;
+  const StepPosition position = states()->timeline().Of(iteration);
+  const std::optional<double> seconds = whole.runtime_s;
+  WholeSequence& kept = whole_.try_emplace(index, *axis).first->second;
+  VERNIER_ASSIGN_OR_RETURN(left, kept.Keep(position, std::move(whole)));
+  VERNIER_ASSIGN_OR_RETURN(IterationResult part, kept.OfStep(position));
+  part.runtime_s = seconds;
+  return part;
+}
+
+}  // namespace vernier

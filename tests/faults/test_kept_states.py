@@ -1,0 +1,94 @@
+"""State that stays in the worker from step to step: what becomes of it where a worker ends, and
+where a plug-in cannot be fed with its own outputs. The fake backend echoes its inputs, and declares
+nothing; the identity backend does the same, and declares that it can."""
+
+import json
+import unittest
+
+from fault_run import FaultTest
+
+KEPT = "What is fed back stays in its worker"
+STEPS = 8
+
+
+class KeptStates(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.write_model("echo.onnx", ["x", "s"], [2, 3])
+        self.guilty = self.write_model("guilty.onnx", ["x", "s"], [2, 3])
+        self.record = self.folder / "record.json"
+
+    def steps(self, *arguments, behaviour="", sequences=2):
+        return self.begin("--iterations", sequences, "--steps", STEPS, "--feed-back", "s:s",
+                          "--step-slice", "x:axis=1,size=3",
+                          "--save-record", self.record, "-v", *arguments, behaviour=behaviour,
+                          model=self.model).end()
+
+    def runners(self):
+        runners = json.loads(self.record.read_text(encoding="utf-8"))["runners"]
+        return {runner["name"]: runner for runner in runners}
+
+    def test_a_plugin_that_cannot_take_its_outputs_is_given_copies(self):
+        for backend in ("fake", "identity"):
+            with self.subTest(backend=backend):
+                received = []
+                for more in ((), ("--save-outputs", self.folder / "o.json")):
+                    ended = self.steps("--runner", f"a={backend}", *more)
+                    self.assertEqual(ended.code, 0, ended)
+                    self.assertEqual(KEPT in ended.out + ended.err, not more, ended)
+                    self.assertNotIn("were not released", ended.out + ended.err)
+                    received.append(self.runners()["a"]["received"])
+                self.assertEqual(received[0]["iterations"], 2 * STEPS)
+                self.assertEqual(received[0], received[1])
+
+    def test_a_crash_belongs_to_its_step(self):
+        for where in (0, 1, STEPS - 1, STEPS, STEPS + 3):
+            with self.subTest(where=where):
+                ended = self.steps("--runner", "bad=fake",
+                                   behaviour=f"crash=SIGKILL iteration={where}")
+                self.assertEqual(ended.code, 6, ended)
+                self.assert_failed_line(ended, "died of SIGKILL", f"running iteration {where}")
+
+    def failed(self):
+        return {name for name, runner in self.runners().items() if runner.get("failure")}
+
+    def runs(self):
+        note = self.notes / "note"
+        return len(note.read_text().splitlines()) if note.exists() else 0
+
+    def test_each_step_is_run_once(self):
+        ended = self.steps("--runner", "a=fake", sequences=3)
+        self.assertEqual(ended.code, 0, ended)
+        self.assertEqual(self.runs(), 3 * STEPS)
+
+    def test_so_does_a_hang(self):
+        ended = self.steps("--runner", "bad=fake", "--timeout", "2",
+                           behaviour=f"hang=1 iteration={STEPS + 3}")
+        self.assertEqual(ended.code, 6, ended)
+        self.assert_failed_line(ended, f"running iteration {STEPS + 3}", "no answer within 2 s")
+
+    def test_a_state_is_lost_with_a_worker_that_another_runner_ended(self):
+        words = ("--runner", "a=fake", "--runner", f"bad=fake {self.guilty}", "--runner",
+                 "far=identity")
+        behaviour = f"model=guilty crash=SIGSEGV iteration={STEPS + 3}"
+        ended = self.steps(*words, behaviour=behaviour)
+        self.assertEqual(ended.code, 6, ended)
+        self.assert_failed_line(
+            ended, "its state before step 3 of sequence 1 was in the worker that ended",
+            "--use-subprocess", runner="a")
+        self.assertEqual(self.failed(),
+                         {"a", "bad"})
+        ended = self.steps(*words, "--use-subprocess", behaviour=behaviour)
+        self.assertEqual(self.failed(),
+                         {"bad"}, ended)
+
+    def test_not_where_the_state_begins_anew(self):
+        ended = self.steps("--runner", "a=fake", "--runner", f"bad=fake {self.guilty}",
+                           behaviour=f"model=guilty crash=SIGSEGV iteration={STEPS}")
+        self.assertEqual(ended.code, 6, ended)
+        self.assertEqual(self.failed(),
+                         {"bad"}, ended)
+
+
+if __name__ == "__main__":
+    unittest.main()
