@@ -1,5 +1,6 @@
 #include "run/live/output_uses.h"
 
+#include "run/feeds/run_scripts.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/workers/embedder.h"
 #include "vernier/compare_options.h"
