@@ -111,6 +111,12 @@ def property_of(test, name):
     return next((each["value"] for each in properties if each["name"] == name), None)
 
 
+def python_path(test):
+    words = property_of(test, "ENVIRONMENT") or ()
+    paths = next((word for word in words if word.startswith("PYTHONPATH=")), "=")
+    return tuple(pathlib.Path(each) for each in paths.partition("=")[2].split(":") if each)
+
+
 def suite_of(test):
     """The suite that an entry of CTest belongs to: cases of GoogleTest to their program's."""
     command = test.get("command", [""])
@@ -158,7 +164,7 @@ def there(build):
         number = 1
         if name == test["name"]:
             folder = pathlib.Path(property_of(test, "WORKING_DIRECTORY") or build)
-            number = python_test_count.tests_of(test.get("command", []), folder)
+            number = python_test_count.tests_of(test.get("command", []), folder, python_path(test))
         suites[name] = suites.get(name, 0) + number
     return suites
 

@@ -9,6 +9,7 @@ class Module:
     """The classes of one file, and those that it takes from files beside it."""
 
     known = {}
+    python_path = ()  # further folders, from the environment of the entry that is counted
 
     def __init__(self, path):
         self.tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
@@ -39,7 +40,8 @@ class Module:
         return Module.of(path).find(base) if path else None
 
     def file_of(self, module):
-        """Beside this file, or in a folder beside its folder that it puts on Python's path."""
+        """Beside this file, in a folder beside its folder that it puts on Python's path, or in one
+        of the entry's."""
         if not module:
             return None
         if self.places is None:
@@ -47,7 +49,8 @@ class Module:
                      if isinstance(node, ast.Constant) and isinstance(node.value, str)}
             self.places = [self.folder, *(each for each in sorted(self.folder.parent.iterdir())
                                           if each.name in words)]
-        files = (place / (module.replace(".", "/") + ".py") for place in self.places)
+        places = (*self.places, *Module.python_path)
+        files = (place / (module.replace(".", "/") + ".py") for place in places)
         return next((file for file in files if file.exists()), None)
 
     def methods(self, name):
@@ -93,9 +96,10 @@ def unittest_files(words, folder):
     return sorted(folder.glob("test*.py"))
 
 
-def tests_of(command, folder):
-    """The number of tests of a command that CTest runs in a folder: 1 for what is no list of tests.
-    0 means that nothing would be run, and is a fault."""
+def tests_of(command, folder, python_path=()):
+    """The number of tests of a command that CTest runs in a folder, with further folders on Python's
+    path: 1 for what is no list of tests. 0 means that nothing would be run, and is a fault."""
+    Module.python_path = python_path
     words = [pathlib.Path(word).name if word.endswith(".py") else word for word in command]
     if "unittest" in words:
         files = unittest_files(command[words.index("unittest") + 1:], folder)

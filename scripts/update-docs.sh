@@ -46,7 +46,8 @@ put() {
 rule_table() {
   "$vernier" check lint --list-rules |
     sed -E 's/^(\S+) +(\S+) +(.*)$/| `\1` | \2 | \3 |/; s/--[a-z-]+/`&`/g' >"$made/rules"
-  sed -e "/^| Rule | Level /{n;r $made/rules" -e '}' -e '/^| `[a-z0-9-]*` | [a-z]* | /d' docs/lint.md
+  sed -e "/^| Rule | Level /{n;r $made/rules" -e '}' \
+    -e '/^| `[a-z0-9-]*` | [a-z]* | /d' docs/lint.md
 }
 
 "$vernier" option-docs list >"$made/list"
