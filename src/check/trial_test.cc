@@ -127,7 +127,7 @@ class RoundedTrialTest : public TrialTest {
   RoundedTrialTest() {
     automatic_.tolerance.fallback = ToleranceRule::kAuto;
     tight_.Set("y", {.rms = 1e-6, .why = "float32"});
-    wide_.bounds.Set("y", {.rms = 1e-6, .condition = 500, .why = "float32"});
+    wide_.bounds.Set("y", {.rms = 1e-6, .condition = 500, .spread = 6, .why = "float32"});
     wide_.condition = 500;
     rounded_.widen = [this](const TensorMap& feed) {
       asked_ = &feed;

@@ -89,7 +89,8 @@ TEST(Decide, AThresholdIsOfTheTypeOfTheOutput) {
     const auto below = FloatTensor({1, 1}, {std::nextafter(short_one, 0.0F)});
     EXPECT_EQ(Decided(words, shorter, below)[0].first, "yes") << x;
     EXPECT_EQ(Decided(words, shorter, below)[0].second, "no") << x;
-    EXPECT_EQ(Decided(words, shorter, shorter)[0].first_margin, 0) << x;
+    // From X itself.
+    EXPECT_EQ(Decided(words, shorter, shorter)[0].first_margin, std::abs(short_one - x)) << x;
     EXPECT_EQ(Decided(words, shorter, longer)[0].flip, Flip::kNone) << x;
     EXPECT_EQ(Decided(words, longer, longer)[0].first, "yes") << x;
   }

@@ -63,7 +63,7 @@ TEST(ScoreSample, LongSetsAreThoseOfTheOutputs) {
   EXPECT_EQ(sample.first_score, 0);
   EXPECT_EQ(sample.second_score, 1);
   EXPECT_THAT(ScoreSample(plan, label, {nullptr, nullptr, 40}, 0, sample).message(),
-              HasSubstr("cannot be judged without the outputs"));
+              HasSubstr("more classes than a row lists, so that it cannot be judged"));
 }
 
 TEST(ScoreSample, TruthsNameNoClassOfMany) {

@@ -253,7 +253,7 @@ class Recover(Case):
 
     def test_what_is_no_such_folder(self):
         for name in ("nosuch", "nosuch.partial", "."):
-            self.assertIn("no folder of parts", self.recovers(name, code=3))
+            self.assertIn("not a folder of parts", self.recovers(name, code=3))
 
 
 if __name__ == "__main__":

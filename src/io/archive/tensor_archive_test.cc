@@ -30,7 +30,7 @@ TEST(Safetensors, RefusesHostileHeaders) {
       {"", "too short"},
       {Safetensors("{}").substr(0, 9), "claims 2 bytes"},
       {std::string(8, '\xff'), "claims 18446744073709551615 bytes"},
-      {Safetensors("[]"), "no JSON object"},
+      {Safetensors("[]"), "not a JSON object"},
       {Safetensors("{"), "safetensors header: byte 1"},
       {Safetensors(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "1234x"), "hold"},
       {Safetensors(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "123"), "need 4"},
@@ -38,7 +38,7 @@ TEST(Safetensors, RefusesHostileHeaders) {
       {Safetensors(R"({"a":{"dtype":"Q7","shape":[1],"data_offsets":[0,4]}})", "1234"), "'Q7'"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,4]}})", "1234"), "count"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[1e0],"data_offsets":[0,1]}})", "1"), "count"},
-      {Safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})", "1234"), "no range"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})", "1234"), "not a range"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), "hole"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                    R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
