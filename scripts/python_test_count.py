@@ -97,8 +97,9 @@ def unittest_files(words, folder):
 
 
 def tests_of(command, folder, python_path=()):
-    """The number of tests of a command that CTest runs in a folder, with further folders on Python's
-    path: 1 for what is no list of tests. 0 means that nothing would be run, and is a fault."""
+    """The number of tests of a command that CTest runs in a folder: 1 for what is not a list of
+    tests. 0 means that nothing would be run, and is a fault. `python_path`: further folders with
+    modules."""
     Module.python_path = python_path
     words = [pathlib.Path(word).name if word.endswith(".py") else word for word in command]
     if "unittest" in words:

@@ -38,7 +38,8 @@ TEST(Safetensors, RefusesHostileHeaders) {
       {Safetensors(R"({"a":{"dtype":"Q7","shape":[1],"data_offsets":[0,4]}})", "1234"), "'Q7'"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,4]}})", "1234"), "count"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[1e0],"data_offsets":[0,1]}})", "1"), "count"},
-      {Safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})", "1234"), "not a range"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})", "1234"),
+       "not a range"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), "hole"},
       {Safetensors(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                    R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
