@@ -180,6 +180,19 @@ class Decode(Case):
         cached = [row["step"] for row in self.rows() if "present.0.key/verdict" in row]
         self.assertEqual(cached, [0, 2])
 
+    def test_first_steps_alone_show_nothing_of_what_is_fed_back(self):
+        """Caches that are wrong pass where every prompt ends at its first token."""
+        ((first,),) = greedy(None, PROMPTS[0], 1)
+        words = ("--decode-stop", first, "--atol", "1e-3")
+        pair = self.run_two(*words, fault="swapped-key-value", prompts=PROMPTS[:1], code=4)
+        self.assertTrue(pair["incomplete"])
+        self.assertIn("not done: a vs. b: --decode: no step was compared to which anything was fed "
+                      "back, since every prompt ends or parts at its first token", self.said)
+        self.run_two(*words, "--lenient", prompts=PROMPTS[:1])
+        self.assertIn("note: a vs. b: --decode: no step was compared", self.said)
+        ends = self.run_two("--decode-stop", first, prompts=PROMPTS)
+        self.assertFalse(ends.get("incomplete", False), self.said)
+
 
 class Misfed(Case):
     """What is wrong with caches and steps is said before or beside what was compared."""

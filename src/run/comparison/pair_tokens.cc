@@ -97,6 +97,7 @@ void PairTokens::Note(int64_t iteration, const StepPosition& position, const std
   }
   const bool parted = IsAfterDivergence(position);
   TokensOfStep tokens{*of_first, *of_second, parted, !parted && IsAfterEnd(position)};
+  saw_later_step_ |= position.step > 0 && !tokens.after_divergence && !tokens.after_end;
   if (prompts_.empty()) record_.prompts += static_cast<int64_t>(tokens.first.size());
   prompts_.resize(tokens.first.size());
   std::vector<int64_t> going_on;

@@ -49,6 +49,8 @@ class PairTokens {
   /// Is this iteration, which was noted, the last that is compared of a prompt, since it ends on
   /// both sides or parts there?
   bool IsLastOfPrompt(int64_t iteration) const { return lasts_.contains(iteration); }
+  /// Was no step of any sequence compared but the first, to which nothing was fed back?
+  bool saw_only_first_steps() const { return !saw_later_step_; }
   /// An iteration that was noted and not compared, for a divergence or for the end of all prompts.
   void LeaveOut(int64_t iteration, const StepPosition& position);
   /// Of logits that were compared.
@@ -121,6 +123,7 @@ class PairTokens {
   DecodeRecord record_;
   AgreementCurve agreement_;
   int64_t clear_not_judged_ = 0;
+  bool saw_later_step_ = false;
   int64_t missed_ = 0;
   std::string why_missed_;
 };

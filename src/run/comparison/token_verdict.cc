@@ -67,6 +67,22 @@ void JudgeBeyondTolerance(const VerdictScope& scope, const ComparedPair& pair,
   scope.run.notes.push_back(sentence + ": reported only (--judge decisions)");
 }
 
+// Caches that are wrong show at the second step.
+void JudgeOnlyFirstSteps(const VerdictScope& scope, const ComparedPair& pair,
+                         const DecodeRecord& decode) {
+  const RunPlan& plan = scope.plan;
+  const bool goes_on = !plan.steps.feed_back.empty() || !plan.steps.advances.empty();
+  if (!goes_on || decode.tokens == 0 || !pair.tokens.saw_only_first_steps()) return;
+  const bool ended = decode.steps_after > 0 || decode.steps_after_end > 0;
+  std::string sentence =
+      pair.label() + ": --decode: no step was compared to which anything was fed back" +
+      (ended ? ", since every prompt ends or parts at its first token: add --state reference or "
+               "--tokens to compare the steps behind it"
+             : "");
+  if (plan.lenient && !plan.strict) return scope.run.notes.push_back(std::move(sentence));
+  scope.NotDone(std::move(sentence));
+}
+
 }  // namespace
 
 void JudgeTokens(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record) {
@@ -78,6 +94,7 @@ void JudgeTokens(const VerdictScope& scope, const ComparedPair& pair, PairRecord
                   Counted(pair.tokens.missed(), "step") +
                   " could not be compared: " + pair.tokens.why_missed());
   }
+  JudgeOnlyFirstSteps(scope, pair, *record.decode);
   JudgeNotJudged(scope, pair, *record.decode);
   JudgeBeyondTolerance(scope, pair, *record.decode);
 }

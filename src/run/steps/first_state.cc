@@ -35,8 +35,13 @@ Status StepSequence::AddFirstState() {
   for (const NamedTensor& tensor : source_.initial) firsts.initial.push_back(tensor.name);
   for (const std::string& input : states_.StateInputs()) {
     const Tensor* const given = Find(whole_, input);
-    if (Find(source_.initial, input) != nullptr) continue;
-    if (given != nullptr && !source_.state_is_drawn) continue;
+    const bool holds = given != nullptr && !source_.state_is_drawn;
+    if (Find(source_.initial, input) != nullptr) {
+      if (!holds) continue;
+      return Malformed("--initial-state: the inputs hold '" + input +
+                       "', too: leave it out of one of the two");
+    }
+    if (holds) continue;
     if (!source_.initial.empty()) {
       return Malformed("--initial-state: the file has no '" + input +
                        "', which is fed back, too: add it, or zeros where those are meant");
