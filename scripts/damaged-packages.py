@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints the packages of a virtual environment that are not whole.
 
-The lines of FOLDER/.installed ("numpy==1.26.4"), and "pip", of which a file is missing or is not
-what the package's RECORD says: the disk was full, somebody cleared a cache, or pip was killed.
+The lines of FOLDER/.installed ("numpy==1.26.4"), "pip" and "setuptools", of which a file is
+missing or is not what the package's RECORD says: the disk was full, somebody cleared a cache, or
+pip was killed.
 A RECORD must be what it was at the last run. Files that Python has compiled (.pyc) and that have
 changed since then, or that cannot be loaded, are removed and printed: Python makes them anew.
 """
@@ -110,7 +111,11 @@ def print_foreign(folder):
 def print_damaged(folder):
     found = {name: (site, info / "RECORD") for name, _, site, info in packages(folder)}
     digests = Digests(folder)
-    for requirement in ["pip", *(folder / ".installed").read_text(encoding="utf-8").splitlines()]:
+    listed = (folder / ".installed").read_text(encoding="utf-8").splitlines()
+    of_venv = ["pip"]
+    if "setuptools" in found.keys() - {name_of(line) for line in listed}:
+        of_venv.append("setuptools")
+    for requirement in [*of_venv, *listed]:
         name = name_of(requirement)
         if name in found:
             whole = is_whole(*found[name], digests)

@@ -13,6 +13,8 @@ source scripts/pieces.sh
 # Its real place: a work tree may have a link to another one's.
 deps=$(realpath -m .deps)
 readonly deps
+# Of the user's own Python: set-up needs none of it, and some keep any Python from running.
+unset "${!PYTHON@}"
 # The system's interpreter first: it is the one that python3-venv belongs to.
 if [[ -x /usr/bin/python3 ]]; then python=/usr/bin/python3; else python=python3; fi
 
@@ -126,8 +128,8 @@ venv() {
   if [[ -e $folder ]] && ! has_marks "$folder" "$2" "$stamp"; then adopt "$1" "$2" "$stamp"; fi
   if [[ -e $folder ]]; then
     mend_frame "$1"
-    check_interpreter "$1"
     forget_damaged "$1"
+    check_interpreter "$1"
     return
   fi
   make_venv "$folder"
@@ -149,6 +151,7 @@ adopt() {
   if ! found=$("$python" -B scripts/damaged-packages.py --of "$2" "$folder" 2>/dev/null); then
     step "$1: is of another list, Python or folder: made anew; the former one stays until all of" \
       "the new one is there"
+    (entries "$2" >"$folder/.replacement") 2>/dev/null || true
     mv "$folder" "$folder.former" 2>/dev/null || cannot_be_written "$folder"
     return
   fi
@@ -165,11 +168,30 @@ adopt() {
 restore_former() {
   local former
   for former in "$deps"/*.former; do
-    if [[ -e $former ]]; then
-      rm -rf "${former%.former}" && mv "$former" "${former%.former}"
-      step "$(basename "$former" .former): the former one stays"
+    if [[ ! -e $former ]]; then continue; fi
+    if has_replaced "${former%.former}"; then
+      discard "$former"
+    else
+      discard "${former%.former}" && mv "$former" "${former%.former}" &&
+        step "$(basename "$former" .former): the former one stays"
     fi
   done
+}
+
+# has_replaced FOLDER: whether FOLDER has all that was to replace FOLDER.former, as far as that is
+# known of one that is half removed.
+has_replaced() {
+  [[ -s $1/.stamp && -s $1/.installed ]] &&
+    ! grep -qvxFf "$1/.installed" "$1.former/.replacement" 2>/dev/null
+}
+
+# discard PATH: renamed before it is removed, so that nobody takes what an interruption leaves of it
+# for a whole one; the next run removes that.
+discard() {
+  local gone
+  gone=$deps/tmp/gone-$(basename "$1")
+  if [[ ! -e $1 && ! -L $1 ]]; then return; fi
+  rm -rf "$gone" && mkdir -p "$deps/tmp" && mv -T "$1" "$gone" && rm -rf "$gone"
 }
 
 # make_venv FOLDER [OPTION]: the environment with its pip, or what it lacks of these.
@@ -208,20 +230,38 @@ mend_frame() {
   find "$folder/bin" -type f ! -name '[aA]ctivate*' -exec chmod +x {} +
 }
 
+# printed LOG COMMAND...: as logged, but `said` has nothing of what a command that succeeds says on
+# stderr, and all of the rest.
+printed() {
+  local words
+  if words=$("${@:2}" 2>/dev/null </dev/null | { tee -a "$1" 2>/dev/null || true; }); then
+    said=$words
+  else
+    logged "$@"
+  fi
+}
+
 # check_interpreter NAME: of a folder that no mending helps, what to type.
 check_interpreter() {
   local folder=$deps/$1 log=$deps/logs/$1.log
-  logged "$log" "$folder/bin/python" -c 'import sys; print(sys.prefix)' || true
-  if [[ $said == "$folder" ]]; then return; fi
+  if runs_in "$folder" "$log"; then return; fi
+  set_foreign_aside "$1"  # Python may have run into one of these
+  if runs_in "$folder" "$log"; then return; fi
   fail "$folder/bin/python does not run as it should ($(reason)):" \
     "type rm -r $(printf %q "$folder"), then type $typed again"
+}
+
+# runs_in FOLDER LOG: whether its Python runs and takes the folder for its own.
+runs_in() {
+  printed "$2" "$1/bin/python" -I -c 'import sys; print(sys.prefix)' &&
+    [[ $(tail -n 1 <<<"$said") == "$1" ]]
 }
 
 # forget_damaged NAME: of packages in .deps/NAME that are not whole any more, it is no longer known
 # that they are installed.
 forget_damaged() {
   local folder=$deps/$1 log=$deps/logs/$1.log damaged
-  logged "$log" "$python" -B scripts/damaged-packages.py "$folder" ||
+  printed "$log" "$python" -B scripts/damaged-packages.py "$folder" ||
     cannot_be_read "$folder"
   damaged=$said
   if grep -q '[.]pyc$' <<<"$damaged"; then
@@ -236,17 +276,22 @@ forget_damaged() {
       >"$folder/.installed.new" &&
       mv "$folder/.installed.new" "$folder/.installed"
   } 2>/dev/null || cannot_be_written "$folder"
-  # pip cannot mend itself.
-  if grep -qx pip <<<"$damaged"; then
+  # pip cannot mend itself, and setuptools is of no list.
+  if grep -qx 'pip\|setuptools' <<<"$damaged"; then
     rm -rf "$folder"/lib/python3*/site-packages/pip{,-*.dist-info}
+    if grep -qx setuptools <<<"$damaged"; then
+      rm -rf "$folder"/lib/python3*/site-packages/{setuptools{,-*.dist-info},pkg_resources} \
+        "$folder"/lib/python3*/site-packages/{_distutils_hack,distutils-precedence.pth}
+    fi
     make_venv "$folder"
+    "$python" -B scripts/damaged-packages.py "$folder" >/dev/null  # as in pip
   fi
 }
 
 # set_foreign_aside NAME: files that are of no package, which Python might import instead of one.
 set_foreign_aside() {
   local folder=$deps/$1 aside=$deps/foreign/$1 file
-  logged "$deps/logs/$1.log" "$python" -B scripts/damaged-packages.py --foreign "$folder" ||
+  printed "$deps/logs/$1.log" "$python" -B scripts/damaged-packages.py --foreign "$folder" ||
     cannot_be_read "$folder"
   if [[ -z $said ]]; then return; fi
   step "$1: of no package, and set aside in $aside: $(some_of <<<"$said")"
@@ -290,8 +335,8 @@ environment() {
     pip "$1" "${wanted[@]}" || fail_of_log "$3" "$deps/logs/$1.log"
     step "$3: fetched into .deps/$1"
   fi
+  discard "$deps/$1.former"
   set_foreign_aside "$1"
-  rm -rf "$deps/$1.former"
 }
 
 # wheelhouse NAME LIST: the same packages as files in .deps/NAME/wheels, from which tests fill

@@ -18,7 +18,7 @@ check_tools() {
       return 1
     done
   done <<'END'
-coreutils realpath sha256sum sort stat tail tee
+coreutils basename cut head mkdir mv realpath rm sha256sum sort stat tail tee
 diffutils cmp diff
 findutils find xargs
 grep grep

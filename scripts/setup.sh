@@ -51,9 +51,9 @@ get_runtimes() {
       framework_missing "${requirement%%==*}" "$deps/logs/runtimes.log"
     fi
   done
-  set_foreign_aside runtimes
   # One framework may be all that this machine can have.
-  if [[ -s $deps/runtimes/.installed ]]; then rm -rf "$deps/runtimes.former"; fi
+  if [[ -s $deps/runtimes/.installed ]]; then discard "$deps/runtimes.former"; fi
+  set_foreign_aside runtimes
 }
 
 get_header() {

@@ -70,7 +70,7 @@ class Folders(Case):
 class Tools(Case):
     def test_one_that_does_not_run(self):
         for name, package in (("flock", "util-linux"), ("sha256sum", "coreutils"),
-                              ("find", "findutils"), ("awk", "mawk")):
+                              ("find", "findutils"), ("awk", "mawk"), ("head", "coreutils")):
             for text in ("exit 1\n", "exit 0\n", "kill -SEGV $$\n"):
                 with self.subTest(name=name, text=text):
                     self.program(name, text)

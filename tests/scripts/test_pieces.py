@@ -5,7 +5,6 @@ import hashlib
 import os
 import platform
 import py_compile
-import shutil
 import sys
 import unittest
 
@@ -284,84 +283,6 @@ ls {self.site} | grep '^pip'; touch $3/made\n""")
             self.assertFalse(compiled.exists())
         compiled.write_bytes(b"one that was never seen")
         self.assertIn(name, self.forget("fine==1.0"))
-
-
-class Marks(Environment):
-    """Of a virtual environment, and what venv has put there."""
-
-    # lock_deps restores at the end what was set aside.
-    VENV = ("task=setup; source scripts/environments.sh; lock_deps; python=fake-python; "
-            "{} some list{}")
-    LISTED = ["fine==1.0", "cut-short==1.0", "gone==1.0"]
-
-    def setUp(self):
-        super().setUp()
-        self.program("fake-python", f"""[[ $2 == venv ]] || exec {sys.executable} "$@"
-exec {sys.executable} -m venv --without-pip "${{@: -1}}"\n""")
-        (self.project / "list").write_text("# three\n" + "\n".join(self.LISTED), encoding="utf-8")
-        self.venv()
-        self.assertEqual(self.venv(), "")
-
-    def venv(self, code=0):
-        return self.bash(self.VENV.format("venv", ""), code=code)
-
-    def test_damaged_marks_are_made_anew(self):
-        stamp = self.environment_folder / ".stamp"
-        before = stamp.read_text(encoding="utf-8")
-        for damage in ("rm .stamp", "echo x >.stamp", "rm .installed", ": >.installed",
-                       "sed -i s/fine/finer/ .installed", "rm .installed; mkdir .installed"):
-            with self.subTest(damage):
-                said = self.bash(f"cd .deps/some; {damage}; cd ../..; " +
-                                 self.VENV.format("venv", ""))
-                self.assertIn(".stamp or .installed does not fit what is there: each file", said)
-                self.assertEqual(self.installed.read_text(encoding="utf-8").splitlines(),
-                                 self.LISTED)
-                self.assertEqual(stamp.read_text(encoding="utf-8"), before)
-                self.assertTrue((self.site / "fine.py").exists())
-        stamp.unlink()
-        (self.site / "gone.py").unlink()
-        self.assertIn("files of gone==1.0 are missing or changed", self.venv())
-        self.assertEqual(self.installed.read_text(encoding="utf-8").splitlines(), self.LISTED[:2])
-
-    def test_the_former_one_stays_until_its_replacement_is_complete(self):
-        (self.project / "list").write_text("fine==2.0\n", encoding="utf-8")
-        said = self.bash(self.VENV.format("environment", " Name"), code=1)
-        self.assertIn("some: is of another list, Python or folder: made anew", said)
-        self.assertIn("some: the former one stays", said)
-        self.assertTrue((self.site / "fine.py").exists())
-        self.bash(self.VENV.format("pip() { :; }; environment", " Name"))
-        self.assertFalse((self.site / "fine.py").exists())
-        self.assertEqual(list(self.environment_folder.parent.glob("*.former")), [])
-
-    def test_of_another_folder(self):
-        (self.environment_folder / ".stamp").unlink()
-        (self.environment_folder / "bin" / "pip").write_text("#!/other/bin/python\n",
-                                                             encoding="utf-8")
-        self.assertIn("some: is of another list, Python or folder", self.venv())
-
-    def test_what_venv_has_made_is_made_anew(self):
-        script = self.environment_folder / "bin" / "script"
-        shutil.copy("/bin/true", script)
-        for damage, what in (("rm pyvenv.cfg", "pyvenv.cfg"), (": >pyvenv.cfg", "pyvenv.cfg"),
-                             ("sed -i s/home/hame/ pyvenv.cfg", "pyvenv.cfg"),
-                             ("ln -sfn nonesuch lib64", "lib64"),
-                             ("echo >>bin/activate", "bin/activate"),
-                             ("ln -sfn /bin/false bin/python", "bin/python"),
-                             ("rm bin/python; mkdir bin/python", "bin/python"),
-                             ("chmod 644 bin/script", "bin/script")):
-            with self.subTest(damage):
-                said = self.bash(f"cd .deps/some; {damage}; cd ../..; " +
-                                 self.VENV.format("venv", ""))
-                self.assertEqual(said, f"setup: some: {what} missing or changed: made anew\n")
-                self.assertEqual(self.venv(), "")
-                self.assertTrue(os.access(script, os.X_OK))
-                self.assertTrue((self.site / "fine.py").exists())
-
-    def test_an_interpreter_that_nothing_mends(self):
-        (self.site / "end.pth").write_text("import os; os._exit(0)\n", encoding="utf-8")
-        self.assertEqual(self.venv(1), f"setup: error: {self.environment_folder}/bin/python does "
-                         "not run as it should (it says nothing): type rm -r "
-                         f"{self.environment_folder}, then type bash again\n")
 
 
 class NoNetwork(Case):
