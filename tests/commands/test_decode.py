@@ -193,6 +193,17 @@ class Decode(Case):
         ends = self.run_two("--decode-stop", first, prompts=PROMPTS)
         self.assertFalse(ends.get("incomplete", False), self.said)
 
+    def test_blame_in_time_needs_a_second_step(self):
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        onnx.save(causal_model("swapped-key-value"), str(self.path("b.onnx")))
+        self.save_feeds("feeds.json", [feed_of(PROMPTS[0])])
+        ended = self.vernier("blame", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--load-inputs", "feeds.json", "--decode", "greedy", "--steps", 1,
+                             *CACHED)
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("--steps 1: --decode makes one step, and there is no next one that is fed "
+                      "anything: leave out what goes on from step to step", ended.out + ended.err)
+
 
 class Misfed(Case):
     """What is wrong with caches and steps is said before or beside what was compared."""
