@@ -126,7 +126,6 @@ class Bigrams(Case):
     def test_what_makes_no_sense_is_named(self):
         self.model("a.onnx", self.CYCLE)
         self.model("b.onnx", self.CYCLE)
-        self.model("five.onnx", np.zeros((4, 5)))
         steps = ("--steps", "3")
         for words, what in (
                 (("--decode", "greedy"), "--decode: how many tokens? Give --steps N"),
@@ -157,6 +156,12 @@ class Bigrams(Case):
             self.run_words("--decode", "greedy:a:scores=ids", "greedy:b:scores=ids", *steps, code=2)
             self.assertIn("--decode takes one value; give it once for each: --decode "
                           "greedy:b:scores=ids", self.said)
+
+    def test_tokens_are_of_one_vocabulary(self):
+        self.model("a.onnx", self.CYCLE)
+        self.model("b.onnx", self.CYCLE)
+        self.model("five.onnx", np.zeros((4, 5)))
+        steps = ("--steps", "3")
         with self.subTest("vocabularies"):
             self.run_words("--decode", "greedy", *steps, code=2,
                            runners=("onnxrt a.onnx", "onnxrt five.onnx"))
