@@ -163,12 +163,7 @@ Status WhyNoStep(const RunOutcome& ran, const BlamePlan& plan, const StepWatch& 
 
 // Where the steps end with the first, a sentence.
 std::string OneStepOf(const BlamePlan& plan, const RunRecord& ran) {
-  if (!ran.steps) return "";
-  const StepPlan& steps = plan.run.steps;
-  if (steps.decodes() && steps.steps == 1 && !steps.feed_back.empty()) {
-    return "--steps 1: --decode makes one step, and there is no next one that is fed anything";
-  }
-  return DescribeOneStep(steps, ran.steps->lengths);
+  return ran.steps ? DescribeOneStep(plan.run.steps, ran.steps->lengths) : "";
 }
 
 // A run compares them whole, unless a mask is asked for.

@@ -184,10 +184,10 @@ class Decode(Case):
         words = ("--decode-stop", first, "--atol", "1e-3")
         pair = self.run_two(*words, fault="swapped-key-value", prompts=PROMPTS[:1], code=4)
         self.assertTrue(pair["incomplete"])
-        self.assertIn("not done: a vs. b: --decode: no step was compared to which anything was fed "
-                      "back, since every prompt ends or parts at its first token", self.said)
+        self.assertIn("not done: a vs. b: --decode: every prompt ends or parts at its first token, "
+                      "so that no step was compared to which anything was fed back", self.said)
         self.run_two(*words, "--lenient", prompts=PROMPTS[:1])
-        self.assertIn("note: a vs. b: --decode: no step was compared", self.said)
+        self.assertIn("note: a vs. b: --decode: every prompt ends", self.said)
         ends = self.run_two("--decode-stop", first, prompts=PROMPTS)
         self.assertFalse(ends.get("incomplete", False), self.said)
 
@@ -199,8 +199,8 @@ class Decode(Case):
                              "--load-inputs", "feeds.json", "--decode", "greedy", "--steps", 1,
                              *CACHED)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
-        self.assertIn("--steps 1: --decode makes one step, and there is no next one that is fed "
-                      "anything: leave out what goes on from step to step", ended.out + ended.err)
+        self.assertIn("--feed-back: --decode makes one step, and there is no next one that "
+                      "anything could be fed to: leave out what goes on", ended.out + ended.err)
 
 
 class Misfed(Case):

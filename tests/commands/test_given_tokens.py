@@ -332,7 +332,11 @@ class WithoutNames(Case):
         self.assertNotIn("the logits are out of tolerance", self.said)
 
     def test_one_step_chooses_a_token(self):
+        one = "--feed-back: --decode makes one step"
+        self.run_two("--steps", "1", fault=None, code=4)
+        self.assertIn(f"not done: {one}", self.said)
         pair = self.run_two("--steps", "1", "--lenient", fault=None, code=0)
+        self.assertIn(f"note: {one}", self.said)
         self.assertEqual((pair["decode"]["tokens"], pair["compared_iterations"]), (1, 1))
         self.assertIn("the only token of 1 prompt agrees", self.said)
 

@@ -67,18 +67,17 @@ void JudgeBeyondTolerance(const VerdictScope& scope, const ComparedPair& pair,
   scope.run.notes.push_back(sentence + ": reported only (--judge decisions)");
 }
 
-// Caches that are wrong show at the second step.
+// Caches that are wrong show at the second step at the earliest.
 void JudgeOnlyFirstSteps(const VerdictScope& scope, const ComparedPair& pair,
                          const DecodeRecord& decode) {
   const RunPlan& plan = scope.plan;
   const bool goes_on = !plan.steps.feed_back.empty() || !plan.steps.advances.empty();
-  if (!goes_on || decode.tokens == 0 || !pair.tokens.saw_only_first_steps()) return;
-  const bool ended = decode.steps_after > 0 || decode.steps_after_end > 0;
+  const bool left_out = decode.steps_after > 0 || decode.steps_after_end > 0;
+  if (!goes_on || !left_out || !pair.tokens.saw_only_first_steps()) return;
   std::string sentence =
-      pair.label() + ": --decode: no step was compared to which anything was fed back" +
-      (ended ? ", since every prompt ends or parts at its first token: add --state reference or "
-               "--tokens to compare the steps behind it"
-             : "");
+      pair.label() +
+      ": --decode: every prompt ends or parts at its first token, so that no step was compared to "
+      "which anything was fed back: add --state reference or --tokens to compare those behind it";
   if (plan.lenient && !plan.strict) return scope.run.notes.push_back(std::move(sentence));
   scope.NotDone(std::move(sentence));
 }

@@ -23,9 +23,10 @@ std::string DescribeOneStep(const StepPlan& plan, std::span<const int64_t> lengt
   const bool goes_on = !plan.feed_back.empty() || !plan.advances.empty();
   const bool one =
       !lengths.empty() && std::ranges::all_of(lengths, [](int64_t steps) { return steps == 1; });
-  if (!goes_on || !one || plan.decodes()) return "";
+  if (!goes_on || !one) return "";
   return std::string(plan.feed_back.empty() ? "--advance" : "--feed-back") +
-         ": the inputs hold one step, and there is no next one that anything could be fed to";
+         (plan.decodes() ? ": --decode makes one step" : ": the inputs hold one step") +
+         ", and there is no next one that anything could be fed to";
 }
 
 }  // namespace vernier

@@ -38,7 +38,7 @@ class StepTimeline {
 };
 
 /// Where no sequence of these lengths has a second step, and the plan says what that would be fed
-/// with: a sentence. Empty: one has, nothing goes on, or a step chooses a token by itself.
+/// with: a sentence. Empty: one has, or nothing goes on.
 std::string DescribeOneStep(const StepPlan& plan, std::span<const int64_t> lengths);
 
 }  // namespace vernier
