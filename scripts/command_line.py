@@ -1,4 +1,4 @@
-"""Imported first by programs of this folder that need more than Python's own modules."""
+"""The head of the Python programs of this folder: --help, and modules that are missing."""
 
 import importlib.util
 import sys

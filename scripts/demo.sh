@@ -53,8 +53,8 @@ check_writable
 check_room
 stage set-up scripts/setup.sh --tolerant
 if ! a_framework_is_here; then
-  echo "demo: neither ONNX Runtime nor OpenVINO is here, and neither could be fetched: when what" \
-    "is said above is mended, type $typed again" >&2
+  echo "demo: neither ONNX Runtime nor OpenVINO is here, and neither could be fetched: mend" \
+    "what is reported above, then type $typed again" >&2
   exit 1
 fi
 find_ccache

@@ -83,7 +83,7 @@ build_release() {
   return "$status"
 }
 
-# Passes on what ninja says, and tells the share that is done through file descriptor 3.
+# Passes on what ninja says, and reports the percentage done through file descriptor 3.
 print_progress() {
   awk '{ print }
        match($0, /^\[ *[0-9]+%\]/) {

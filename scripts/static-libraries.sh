@@ -100,6 +100,6 @@ if [[ ! -e $libraries/root/.complete || -n $(missing "$libraries/root") ]] ||
   build_all
   if [[ -e $libraries ]]; then mv -T "$libraries" "$libraries.former"; fi
   mv -T "$new" "$libraries"
-  rm -rf "$libraries.former"
+  discard "$libraries.former"
 fi
 echo "$libraries/root"

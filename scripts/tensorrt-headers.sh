@@ -70,7 +70,8 @@ fetch() {
   fi
   rm -rf "$clone"
   find_tag "$version"
-  [[ -n $tag ]] || fail "$repository has no tag v$version"
+  [[ -n $tag ]] || fail "$repository has no tag v$version: set TENSORRT_REPOSITORY to one that" \
+    "has it, then type $typed again"
   git_does . clone --quiet --depth 1 --branch "$tag" --filter=blob:none --sparse "$repository" \
     "$clone"
   git_does "$clone" sparse-checkout set include
@@ -80,7 +81,8 @@ fetch() {
     mkdir -p "$fetched/$version.new" &&
       cp -R "$clone/include" "$clone/LICENSE" "$fetched/$version.new/" &&
       cp "$clone"/parsers/onnx/*.h "$fetched/$version.new/include/" && seal "$fetched/$version.new"
-  } 2>/dev/null || fail "$fetched/$version.new cannot be written"
+  } 2>/dev/null || fail "$PWD/$fetched/$version.new cannot be written: make it writable, then" \
+    "type $typed again"
   rm -rf "${fetched:?}/$version"
   mv "$fetched/$version.new" "$fetched/$version"
   rm -rf "$clone"
@@ -89,6 +91,7 @@ fetch() {
 for version in "${versions[@]}"; do
   if [[ -z $(find_headers "$version") ]]; then fetch "$version"; fi
   folder=$(find_headers "$version")
-  [[ -n $folder ]] || fail "the clone of v$version has no NvInfer.h and NvOnnxParser.h"
+  [[ -n $folder ]] || fail "the clone of v$version has no NvInfer.h and NvOnnxParser.h: set" \
+    "TENSORRT_REPOSITORY to another place, then type $typed again"
   echo "$folder"
 done

@@ -53,7 +53,7 @@ struct DecisionSample {
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
   int64_t negative_boxes = 0;    ///< of both sides: boxes whose width or height is below 0
-  int64_t scores_above_one = 0;  ///< likewise, boxes whose score is no probability
+  int64_t scores_above_one = 0;  ///< likewise, boxes whose score is not a probability
   bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
   /// A near tie or a clear flip by the noise of the sample's other values alone: a wrong network
   /// has such near ties as well.

@@ -21,8 +21,7 @@ std::string FormatTimes(double times) {
 }
 
 double TimesOver(const OutputComparison& output) {
-  const FunctionResult* const result = output.Find(CompareFunction::kSimple);
-  const auto* const simple = result == nullptr ? nullptr : std::get_if<SimpleResult>(&result->data);
+  const auto* const simple = output.FindData<SimpleResult>(CompareFunction::kSimple);
   return simple == nullptr ? HUGE_VAL : simple->times_over();
 }
 

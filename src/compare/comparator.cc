@@ -140,8 +140,7 @@ class PairInProgress {
     const OutputComparison others = CompareOutputs(
         {comparison_.a_name, sides->first}, {comparison_.b_name, sides->second}, options, detail);
     comparison_.masked->differ = !others.passed() && !others.only_not_verified();
-    const FunctionResult* const simple = others.Find(CompareFunction::kSimple);
-    const auto* const data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+    const auto* const data = others.FindData<SimpleResult>(CompareFunction::kSimple);
     if (data != nullptr) comparison_.masked->mismatches = data->difference.mismatches;
   }
 

@@ -163,6 +163,12 @@ struct OutputComparison {
     }
     return nullptr;
   }
+  /// What a function measured; null: it was not asked for, or could not measure.
+  template <typename Data>
+  const Data* FindData(CompareFunction function) const {
+    const FunctionResult* const result = Find(function);
+    return result == nullptr ? nullptr : std::get_if<Data>(&result->data);
+  }
   bool passed() const {
     for (const FunctionResult& result : functions) {
       if (!result.passed()) return false;

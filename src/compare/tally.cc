@@ -120,9 +120,8 @@ void ComparisonTally::Add(const IterationComparison& iteration) {
     ++tally.iterations;
     tally.passed += output.passed() ? 1 : 0;
     if (output.passed() && !output.vacuous.empty()) ++tally.vacuous;
-    const bool replaces = tally.vacuous_why.empty() || IsOfValues(tally.vacuous_why);
-    if (replaces && !output.vacuous.empty() &&
-        (tally.vacuous_why.empty() || !IsOfValues(output.vacuous))) {
+    const bool outranks = IsOfValues(tally.vacuous_why) && !IsOfValues(output.vacuous);
+    if (!output.vacuous.empty() && (tally.vacuous_why.empty() || outranks)) {
       tally.vacuous_why = output.vacuous;
     }
     if (output.only_not_verified()) ++tally.not_verified;

@@ -168,9 +168,6 @@ struct ValuePair {
   int64_t index;
 };
 
-// How many labels the text of a sample lists: it is made for every sample.
-constexpr size_t kMostSides = 16;
-
 // `not_below`: how many of the values are not below the limit; none is NaN.
 template <typename T>
 std::string BorderText(const T* values, size_t count, size_t not_below, const Border& border) {
@@ -180,7 +177,7 @@ std::string BorderText(const T* values, size_t count, size_t not_below, const Bo
     return total == 1 ? "yes" : "no";
   }
   std::vector<size_t> in;
-  for (size_t i = 0; i < count && in.size() < std::min(total, kMostSides); ++i) {
+  for (size_t i = 0; i < count && in.size() < std::min(total, kMostListedSides); ++i) {
     if (border.IsIn(static_cast<double>(values[i]))) in.push_back(i);
   }
   return NumbersText(in, total);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "decide/class_rows.h"
+#include "decide/kinds.h"
 #include "decide/row_top.h"
 #include "kernels/float_formats.h"
 
@@ -29,17 +30,16 @@ std::vector<int64_t> LargestClasses(const DecisionPlan& decision, const Tensor& 
   return classes;
 }
 
-// A long double holds every number of the types, so that comparing is exact.
 template <typename T>
 std::vector<int64_t> ClassesFromLimit(const DecisionPlan& decision, const Tensor& output,
                                       int64_t row) {
   const int64_t size = SamplesOf(output.dims()).size;
-  const long double least = LimitAs(output.dtype(), decision.limit);
+  const WideFloat least = LimitAs(output.dtype(), decision.limit);
   PartReader<T> parts(output, size);
   const T* const values = parts.Part(row);
   std::vector<int64_t> classes;
   for (int64_t i = 0; i < size; ++i) {
-    if (static_cast<long double>(values[i]) >= least) classes.push_back(i);
+    if (static_cast<WideFloat>(values[i]) >= least) classes.push_back(i);
   }
   return classes;
 }

@@ -23,20 +23,6 @@ TEST(LimitAs, RoundsToTheTypeOfTheOutput) {
   EXPECT_EQ(LimitAs(DType::kInt8, 0.7), 0.7);
 }
 
-TEST(Decide, ABorderIsRoundedToTheTypeOfEachSide) {
-  const std::vector<double> wide = {0.7, 0.69999999, static_cast<double>(0.7F)};
-  const std::vector<float> narrow = {0.7F, 0.7F, 0.7F};
-  const Tensor a = FloatTensor({3}, narrow);
-  const Tensor b = *Tensor::Copy(DType::kFloat64, {3}, std::as_bytes(std::span(wide)));
-  const auto samples = Decided("threshold=0.7", a, b, 0);
-  ASSERT_EQ(samples.size(), 3U);
-  EXPECT_EQ(samples[0].first + samples[0].second, "yesyes");
-  EXPECT_EQ(samples[0].first_margin, 0.7 - static_cast<double>(0.7F)) << "from the limit itself";
-  EXPECT_EQ(samples[0].second_margin, 0);
-  EXPECT_EQ(samples[1].first + samples[1].second, "yesno");
-  EXPECT_EQ(samples[2].first + samples[2].second, "yesno") << "as in NumPy, each for itself";
-}
-
 TEST(ClassesDecided, AreAllOfThem) {
   const Tensor output = FloatTensor({2, 4}, {0, 0, 0, 0, 0.7F, 3, 0.2F, 3});
   EXPECT_THAT(ClassesDecided(*ParseDecision("threshold=0.7"), output, 1), ElementsAre(0, 1, 3));

@@ -79,21 +79,18 @@ TEST(Decide, LabelsBesideTheBorderDoNotExcuseAnother) {
   EXPECT_EQ(samples[0].second, "0");
 }
 
-// As NumPy compares float32 with a number of Python.
-TEST(Decide, AThresholdIsOfTheTypeOfTheOutput) {
-  for (const double x : {0.1, 0.2, 0.3, 0.7, 0.9}) {
-    const auto short_one = static_cast<float>(x);
-    const Tensor shorter = FloatTensor({1, 1}, {short_one});
-    const Tensor longer = *Tensor::Copy(DType::kFloat64, {1, 1}, std::as_bytes(std::span(&x, 1)));
-    const std::string words = "threshold=" + std::to_string(x);
-    const auto below = FloatTensor({1, 1}, {std::nextafter(short_one, 0.0F)});
-    EXPECT_EQ(Decided(words, shorter, below)[0].first, "yes") << x;
-    EXPECT_EQ(Decided(words, shorter, below)[0].second, "no") << x;
-    // From X itself.
-    EXPECT_EQ(Decided(words, shorter, shorter)[0].first_margin, std::abs(short_one - x)) << x;
-    EXPECT_EQ(Decided(words, shorter, longer)[0].flip, Flip::kNone) << x;
-    EXPECT_EQ(Decided(words, longer, longer)[0].first, "yes") << x;
-  }
+TEST(Decide, ABorderIsRoundedToTheTypeOfEachSide) {
+  const std::vector<double> wide = {0.7, 0.69999999, static_cast<double>(0.7F)};
+  const std::vector<float> narrow = {0.7F, 0.7F, 0.7F};
+  const Tensor a = FloatTensor({3}, narrow);
+  const Tensor b = *Tensor::Copy(DType::kFloat64, {3}, std::as_bytes(std::span(wide)));
+  const auto samples = Decided("threshold=0.7", a, b, 0);
+  ASSERT_EQ(samples.size(), 3U);
+  EXPECT_EQ(samples[0].first + samples[0].second, "yesyes");
+  EXPECT_EQ(samples[0].first_margin, 0.7 - static_cast<double>(0.7F)) << "from the limit itself";
+  EXPECT_EQ(samples[0].second_margin, 0);
+  EXPECT_EQ(samples[1].first + samples[1].second, "yesno");
+  EXPECT_EQ(samples[2].first + samples[2].second, "yesno") << "as in NumPy, each for itself";
 }
 
 TEST(Decide, InfinitiesAreValues) {

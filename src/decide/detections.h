@@ -44,7 +44,7 @@ struct Detections {
   bool has_nan = false;   ///< among scores, or a box that is sure enough is none: see `why`
   std::string why;        ///< "box 3 has the class 1.7, and classes are whole"; empty: NaN
   int64_t negative = 0;   ///< sure boxes whose width or height is below 0
-  int64_t above_one = 0;  ///< sure boxes whose score is no probability
+  int64_t above_one = 0;  ///< sure boxes whose score is not a probability
 };
 
 /// Which boxes of the two sides are one.

@@ -8,10 +8,6 @@
 namespace vernier {
 namespace {
 
-// Holds every int64 and uint64, and every double.
-using WideFloat = long double;
-static_assert(std::numeric_limits<WideFloat>::digits >= 64);
-
 /// The values of `threshold` that are >= limit, of `sign` those < 0.
 struct IntegerBorder {
   WideFloat limit = 0;
@@ -47,7 +43,6 @@ IntegerSide ReadIntegerSide(const T* values, size_t count, const IntegerBorder& 
 
 // As DecideBorder has it: of a single value its side, else the first 16 of those that are in.
 std::string IntegerSideText(const IntegerSide& side, size_t count, const IntegerBorder& border) {
-  constexpr size_t kMostListedSides = 16;
   if (count == 1 && border.is_sign) return side.in.empty() ? "+" : "-";
   if (count == 1) return side.in.empty() ? "no" : "yes";
   const size_t shown = std::min(side.in.size(), kMostListedSides);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,11 @@ std::vector<DecisionSample> DecideRank(const DecideInput& input);
 std::vector<DecisionSample> DecideArgmax(const DecideInput& input);
 /// kThreshold and kSign.
 std::vector<DecisionSample> DecideBorder(const DecideInput& input);
+/// How many labels the texts of kThreshold and kSign list, which are made for every sample.
+inline constexpr size_t kMostListedSides = 16;
+/// Holds every int64 and uint64, and every double.
+using WideFloat = long double;
+static_assert(std::numeric_limits<WideFloat>::digits >= 64);
 /// Whether both sides are of an integer type that doubles do not hold: int64 or uint64.
 bool HasWideIntegers(const DecideInput& input);
 /// The same of these, exactly.

@@ -291,4 +291,9 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
       "accuracy is known: give --labels to the run that saves the rows");
 }
 
+void RemoveLabel(DecisionSample& sample) {
+  sample.label.clear();
+  sample.first_score = sample.second_score = kNoScore;
+}
+
 }  // namespace vernier

@@ -79,4 +79,7 @@ bool IsMapOf(const DecisionPlan& decision, const Dims& dims);
 Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                    int64_t row, DecisionSample& sample);
 
+/// The sample is one without a label.
+void RemoveLabel(DecisionSample& sample);
+
 }  // namespace vernier

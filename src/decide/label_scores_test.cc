@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "decide/decided_for_test.h"
 #include "decide/decision_fold.h"
 #include "decide/decision_gates.h"
 
@@ -45,25 +44,6 @@ TEST(ScoreSample, FindsAClassAmongTheLargest) {
   EXPECT_THAT(Scored("top1", {}, "7", "7"), HasSubstr("has 0 values"));
   EXPECT_THAT(Scored("top1", {-1}, "7", "7"), HasSubstr("is -1, and no class"));
   EXPECT_THAT(Scored("argmax", {1}, "0:5 1:7", "1:12"), HasSubstr("without the outputs"));
-}
-
-// Texts list 16 labels of a threshold.
-TEST(ScoreSample, LongSetsAreThoseOfTheOutputs) {
-  std::vector<float> values(40, 0.9F), others = values;
-  others[39] = 0.1F;
-  const Tensor first = FloatTensor({1, 40}, values), second = FloatTensor({1, 40}, others);
-  Label label{std::vector<int64_t>(40, 1), true};
-  DecisionSample sample = Decided("threshold=0.5", first, second)[0];
-  const DecisionPlan plan = PlanOf("threshold=0.5");
-  EXPECT_TRUE(ScoreSample(plan, label, {&first, &second}, 0, sample).ok());
-  EXPECT_EQ(sample.first_score, 1);
-  EXPECT_EQ(sample.second_score, 0);
-  label.values[39] = 0;
-  EXPECT_TRUE(ScoreSample(plan, label, {&first, &second}, 0, sample).ok());
-  EXPECT_EQ(sample.first_score, 0);
-  EXPECT_EQ(sample.second_score, 1);
-  EXPECT_THAT(ScoreSample(plan, label, {nullptr, nullptr, 40}, 0, sample).message(),
-              HasSubstr("more classes than a row lists, so that it cannot be judged"));
 }
 
 TEST(ScoreSample, TruthsNameNoClassOfMany) {

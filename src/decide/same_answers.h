@@ -32,7 +32,7 @@ class SameAnswers {
   // Empty where the text does not show all of the answer, or shows none. Of a map the class that
   // every position has.
   static std::string_view AnswerOf(std::string_view text) {
-    if (text == "invalid" || text.ends_with(" more")) return "";
+    if (text == "invalid" || IsCutOffText(text)) return "";
     if (!IsMapText(text)) return text;
     return text.find(' ') == text.npos ? text.substr(0, text.find(':')) : std::string_view();
   }

@@ -15,6 +15,9 @@ inline bool IsMapText(std::string_view decided) {
   return decided.find(':') != std::string_view::npos;
 }
 
+/// Whether a list of classes or symbols goes on behind what its text shows, "0 4 +12 more".
+inline bool IsCutOffText(std::string_view decided) { return decided.ends_with(" more"); }
+
 /// Counts are exact; overlaps are added in the order of the samples.
 class SampleTotals {
  public:

@@ -56,8 +56,7 @@ struct DoubtfulTies {
 ///   its batch, where it has too few other values to show any, or of the logits of sigmoids
 ///   (by_noise and over_bound);
 /// - it is clear by a bound that proves nothing, its sample has no noise, and the margin of a
-/// sample
-///   that agrees moves by half of its own or more;
+///   sample that agrees moves by half of its own or more;
 /// - it is within four times the limit by which the margins of samples that agree differ between
 ///   the sides, or within two steps where they differ by one or two steps of a grid alone, and
 ///   otherwise not at all; or the sample has no noise, nor have these margins, since there are

@@ -59,12 +59,12 @@ inline constexpr LintRule kUnusedImport{"unused-import", kInfo, kVernier, "no no
 inline constexpr LintRule kFloat16Overflow{"float16-overflow", kWarning, kVernier, "weights, constants or factors that are infinite in float16"};
 inline constexpr LintRule kFloat16Underflow{"float16-underflow", kInfo, kVernier, "weights, constants or factors that are zero in float16"};
 inline constexpr LintRule kNonFiniteWeight{"non-finite-weight", kWarning, kVernier, "weights, constants or factors are NaN or infinite"};
-inline constexpr LintRule kUnsupportedOpset{"unsupported-opset", kException, {}, "a runner takes no model of these opsets and this version of the format"};
+inline constexpr LintRule kUnsupportedOpset{"unsupported-opset", kException, {}, "a runner supports no model of these opsets and this version of the format"};
 inline constexpr LintRule kRunnerFailed{"runner-failed", kException, {}, "a runner cannot load or run the node"};
 inline constexpr LintRule kSizesNeeded{
     "sizes-needed", kWarning, {},
     "no sizes were found for free dimensions with which a runner works: --input-shapes is needed"};
-inline constexpr LintRule kRunnerWarning{"runner-warning", kWarning, {}, "a runner warns of the model"};
+inline constexpr LintRule kRunnerWarning{"runner-warning", kWarning, {}, "a runner warns about the model"};
 // clang-format on
 
 /// In the order of docs/lint.md.

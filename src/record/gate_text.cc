@@ -96,7 +96,7 @@ std::vector<std::string> DoubtsOf(const DecisionRecord& decision) {
   const int64_t above = decision.scores_above_one.value_or(0);
   if (above > 0) {
     doubts.push_back("has " + Counted(above, "box", "boxes") +
-                     " of both sides with a score above 1, which is no probability: are the "
+                     " of both sides with a score above 1, which is not a probability: are the "
                      "columns in another order, or is the output transposed?");
   }
   return doubts;

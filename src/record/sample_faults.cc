@@ -45,9 +45,6 @@ KindRule RuleOf(std::string_view kind) {
   return {"script", TextRule::kScript, false};
 }
 
-// "3 17 +9 more", "0:812 3:40 and more": not everything is listed.
-bool IsCutOff(std::string_view text) { return text.ends_with(" more"); }
-
 // The largest class that a text lists; -1 where it lists none.
 int64_t LargestClass(std::string_view text) {
   int64_t largest = -1;
@@ -87,7 +84,7 @@ SampleFault FlipFault(std::string_view kind, const KindRule& rule, const Decisio
     return SampleFault::kFlipOfInvalid;
   }
   if (invalid) return SampleFault::kNone;
-  const bool cut_off = IsCutOff(sample.first) || IsCutOff(sample.second);
+  const bool cut_off = IsCutOffText(sample.first) || IsCutOffText(sample.second);
   const bool equal = sample.first == sample.second;
   if (rule.texts == TextRule::kClasses) {
     if (agrees && !equal) return SampleFault::kFlipOfDifferent;
@@ -114,7 +111,7 @@ SampleFault FlipFault(std::string_view kind, const KindRule& rule, const Decisio
 bool IsScoreOf(std::string_view kind, std::string_view decision, const std::string& label,
                double score) {
   if (score != 0 && score != 1) return false;
-  if (IsCutOff(decision) || IsCutOff(label)) return true;
+  if (IsCutOffText(decision) || IsCutOffText(label)) return true;
   bool right = decision == label;
   if (!right && kind.starts_with("top") && decision != kInvalidText) {
     const std::string listed = " " + std::string(decision) + " ";

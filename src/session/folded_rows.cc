@@ -53,8 +53,7 @@ void GiveLabels(const IterationRow& row, std::optional<int64_t> classes, FoldedD
   std::vector<std::string> before;
   for (DecisionSample& sample : samples) {
     before.push_back(sample.label);
-    sample.label.clear();
-    sample.first_score = sample.second_score = DecisionSample().first_score;
+    RemoveLabel(sample);
   }
   one.counts_classes &= classes.has_value() || one.plan.kind == DecisionKind::kRegression;
   one.labels.Score(one.plan, row.index, {nullptr, nullptr, classes}, samples);

@@ -33,8 +33,7 @@ struct StepError {
 };
 
 double TimesOver(const OutputComparison& output) {
-  const FunctionResult* const simple = output.Find(CompareFunction::kSimple);
-  const auto* const data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  const auto* const data = output.FindData<SimpleResult>(CompareFunction::kSimple);
   if (data != nullptr) return data->times_over();
   return output.passed() ? 0 : std::numeric_limits<double>::infinity();
 }

@@ -129,15 +129,6 @@ Status CheckLabels(const DecisionOptions& options) {
                ? " has boxes: add boxes:FORMAT"
                : " takes labels: add topK, threshold=X, argmax, ctc or regression=X"));
     }
-    for (const DecisionPlan& decision : options.decisions) {
-      constexpr int64_t kMostListedClasses = 64;
-      if (!fits(decision) || decision.kind != DecisionKind::kTop ||
-          decision.k <= kMostListedClasses) {
-        continue;
-      }
-      return InvalidArgument(flag + ": top" + std::to_string(decision.k) +
-                             " has more classes than labels are looked for in, which are 64");
-    }
     if (taken.emplace(labels.of_boxes(), labels.output).second) continue;
     return InvalidArgument("--labels: '" + labels.path + "' is the second file" +
                            (labels.output.empty() ? std::string(" for every output")

@@ -1,4 +1,5 @@
 #include "cli/table/parsed_args.h"
+
 #include "util/number_text.h"
 
 namespace vernier {

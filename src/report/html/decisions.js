@@ -160,7 +160,7 @@ function decisionDetails(decision) {
   }
   if (decision.scores_above_one) {
     parts.push(make('p', {class: 'wrong'},
-      `${name}: boxes with a score above 1, which is no probability: ${decision.scores_above_one}.`));
+      `${name}: boxes with a score above 1, which is not a probability: ${decision.scores_above_one}.`));
   }
   if (hasCharts && sum(decision.margin_counts || []) > 0) parts.push(marginChart(decision, name));
   const worst = decision.worst || [];

@@ -1,5 +1,4 @@
 #include "run/comparison/comparison_run.h"
-#include "run/feeds/run_scripts.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include "compare/validate.h"
 #include "run/comparison/pair_decoding.h"
 #include "run/comparison/script_comparison.h"
+#include "run/feeds/run_scripts.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -18,8 +18,7 @@ namespace {
 
 // By how much an output is off, relative to its scale.
 double ErrorOf(const OutputComparison& output) {
-  const FunctionResult* simple = output.Find(CompareFunction::kSimple);
-  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
   return data != nullptr && data->bound ? data->bound->rms : 0;
 }
 
@@ -125,8 +124,7 @@ Result<IterationComparison> ComparisonRun::RecheckBounds(const Pair& pair, int64
   ErrorBounds bounds = *detail_.bounds;
   std::vector<OutputToRecheck> over, over_second;
   for (const OutputComparison& output : comparison.outputs) {
-    const FunctionResult* simple = output.Find(CompareFunction::kSimple);
-    const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+    const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
     const ErrorBound* bound = bounds.Find(output.a_name);
     const bool failed = data != nullptr && data->bound && !data->bound->passed;
     if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;

@@ -47,8 +47,7 @@ std::optional<Allowed> AllowedBy(const IterationComparison* comparison,
   if (comparison == nullptr || decision.kind == DecisionKind::kBoxes) return std::nullopt;
   const auto output = std::ranges::find(comparison->outputs, first.name, &OutputComparison::a_name);
   if (output == comparison->outputs.end()) return std::nullopt;
-  const FunctionResult* simple = output->Find(CompareFunction::kSimple);
-  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  const auto* data = output->FindData<SimpleResult>(CompareFunction::kSimple);
   if (data == nullptr || !data->bound) return std::nullopt;
   return AllowedBy(*data->bound, first.tensor, second);
 }

@@ -27,8 +27,7 @@ bool JudgesClasses(const OutputComparison& output) {
 
 // Do nothing but the means of --compare logits fail, of values that are numbers?
 bool FailsByMeans(const OutputComparison& output) {
-  const FunctionResult* const result = output.Find(CompareFunction::kLogits);
-  const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  const auto* const logits = output.FindData<LogitsResult>(CompareFunction::kLogits);
   if (logits == nullptr || !OnlyLogitsFail(output)) return false;
   return logits->measures.nan + logits->measures.infinite + logits->measures.torn == 0;
 }

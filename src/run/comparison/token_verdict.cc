@@ -76,8 +76,9 @@ void JudgeOnlyFirstSteps(const VerdictScope& scope, const ComparedPair& pair,
   if (!goes_on || !left_out || !pair.tokens.saw_only_first_steps()) return;
   std::string sentence =
       pair.label() +
-      ": --decode: every prompt ends or parts at its first token, so that no step was compared to "
-      "which anything was fed back: add --state reference or --tokens to compare those behind it";
+      ": --decode: every prompt ends or parts at its first token, so that no step to which "
+      "anything "
+      "was fed back was compared: add --state reference or --tokens to compare the steps behind it";
   if (plan.lenient && !plan.strict) return scope.run.notes.push_back(std::move(sentence));
   scope.NotDone(std::move(sentence));
 }

@@ -22,8 +22,7 @@ constexpr int kFractionBits = 52;  // with all of them gone, exponents are left:
 
 // Did the command ask for statistics of its elements?
 bool WantsElements(const OutputComparison& output) {
-  const FunctionResult* const simple = output.Find(CompareFunction::kSimple);
-  const auto* const data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  const auto* const data = output.FindData<SimpleResult>(CompareFunction::kSimple);
   return data != nullptr && output.measures && output.a_dtype != DType::kString &&
          std::ranges::any_of(data->required, [](const RequiredTolerance& required) {
            return required.stat == ErrorStat::kMedian || required.stat == ErrorStat::kQuantile;

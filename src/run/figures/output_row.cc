@@ -102,14 +102,8 @@ bool JudgesElements(const OutputComparison& output) {
 // By a mask. `logits` counts positions, and leaves out those of outputs that others take whole.
 int64_t ExcludedElements(const OutputComparison& output) {
   if (JudgesElements(output)) return output.masked ? output.masked->excluded_elements() : 0;
-  const FunctionResult* const result = output.Find(CompareFunction::kLogits);
-  const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  const auto* const logits = output.FindData<LogitsResult>(CompareFunction::kLogits);
   return logits == nullptr ? 0 : logits->measures.excluded * logits->classes;
-}
-
-const SimpleResult* SimpleOf(const OutputComparison& output) {
-  const FunctionResult* simple = output.Find(CompareFunction::kSimple);
-  return simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
 }
 
 void AddSimple(const SimpleResult& simple, const OutputComparison& output, OutputRow& row) {
@@ -159,7 +153,8 @@ OutputRow MakeOutputRow(const OutputComparison& output) {
     *row.elements -= ExcludedElements(output);
     row.metrics = output.metrics;
   }
-  if (const SimpleResult* simple = SimpleOf(output)) AddSimple(*simple, output, row);
+  if (const SimpleResult* simple = output.FindData<SimpleResult>(CompareFunction::kSimple))
+    AddSimple(*simple, output, row);
   for (const FunctionResult& function : output.functions) {
     const auto* metric = std::get_if<MetricResult>(&function.data);
     if (metric != nullptr) row.metrics[function.function] = metric->value;

@@ -55,8 +55,7 @@ std::vector<std::string> OnlyForLogits(const IterationComparison& comparison) {
 
 // What --tolerance and its kind ask for is the same in every iteration.
 void AddRules(const OutputComparison& output, OutputRecord& record) {
-  const FunctionResult* simple = output.Find(CompareFunction::kSimple);
-  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
   if (data == nullptr) return;
   record.tolerances_checked = true;
   record.allowed_share = data->allowed_share;
@@ -197,18 +196,17 @@ void PairRecorder::Fold(const IterationComparison& comparison, std::span<const O
 
 void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& row,
                              int64_t iteration, const std::function<OutputFigures()>& figures) {
-  auto found = std::find_if(record_.outputs.begin(), record_.outputs.end(),
-                            [&](const OutputRecord& o) { return o.name == output.a_name; });
-  if (found == record_.outputs.end()) {
-    found = record_.outputs.emplace(record_.outputs.end());
-    found->name = output.a_name;
-    found->other_name = output.b_name;
-    found->paired_by = PairedByName(output.how);
+  const size_t index = PlaceOf(output.a_name);
+  if (index == record_.outputs.size()) {
+    OutputRecord& made = record_.outputs.emplace_back();
+    made.name = output.a_name;
+    made.other_name = output.b_name;
+    made.paired_by = PairedByName(output.how);
   }
-  AddTypes(output, *found);
-  AddRules(output, *found);
-  FoldRow(row, *found);
-  const auto index = static_cast<size_t>(found - record_.outputs.begin());
+  OutputRecord& found = record_.outputs[index];
+  AddTypes(output, found);
+  AddRules(output, found);
+  FoldRow(row, found);
   kept_ratios_.resize(record_.outputs.size());
   kept_logits_.resize(record_.outputs.size());
   quantiles_.resize(record_.outputs.size());
@@ -221,8 +219,8 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
     shown_[index] = true;
   }
   AddLogits(output, index);
-  KeepFailedGates(output, row, *found, kept_logits_[index]);
-  KeepWorst(output, row, *found, kept_ratios_[index], figures);
+  KeepFailedGates(output, row, found, kept_logits_[index]);
+  KeepWorst(output, row, found, kept_ratios_[index], figures);
 }
 
 // Over all iterations, unlike OutputFigures::logits.
@@ -230,8 +228,7 @@ void PairRecorder::AddLogits(const OutputComparison& output, size_t index) {
   losses_.resize(record_.outputs.size());
   logits_totals_.resize(record_.outputs.size());
   whole_positions_.resize(record_.outputs.size());
-  const FunctionResult* const result = output.Find(CompareFunction::kLogits);
-  const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  const auto* const logits = output.FindData<LogitsResult>(CompareFunction::kLogits);
   if (logits != nullptr) {
     logits_totals_[index].Add(logits->measures);
     record_.outputs[index].logits_total = logits_totals_[index].Get();
@@ -310,10 +307,9 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
     if (tokens && tokens->excluded > 0) tokens->positions += whole_positions_[i];
   }
   for (const OutputTally& tally : tally_.outputs()) {
-    const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),
-                                     [&](const OutputRecord& o) { return o.name == tally.name; });
-    if (output == record.outputs.end()) continue;
-    output->vacuous = IsShown(tally) ? "" : tally.vacuous_why;
+    const size_t place = PlaceOf(tally.name);
+    if (place == record.outputs.size()) continue;
+    record.outputs[place].vacuous = IsShown(tally) ? "" : tally.vacuous_why;
   }
   return record;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "decide/label_scores.h"
 #include "run/labels/sample_labels.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -79,12 +80,7 @@ Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
     return {};
   }
   if (!before) {
-    const DecisionSample none;
-    for (DecisionSample& sample : samples) {
-      sample.label.clear();
-      sample.first_score = none.first_score;
-      sample.second_score = none.second_score;
-    }
+    for (DecisionSample& sample : samples) RemoveLabel(sample);
     return {};
   }
   const int64_t place = labels_->by_iteration() ? labels_->PlaceOf(iteration) : *before;

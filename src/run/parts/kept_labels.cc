@@ -5,6 +5,7 @@
 #include <span>
 
 #include "decide/label_scores.h"
+#include "decide/sample_totals.h"
 #include "io/bytes/checksum.h"
 #include "run/workers/live_runner.h"
 #include "util/counted.h"
@@ -49,15 +50,8 @@ void KeepBoxes(const DecisionPlan& decision, const ScoredOutputs& outputs, Shard
   one.second = KeepDetections(detected->second);
 }
 
-void RemoveLabel(DecisionSample& sample) {
-  const DecisionSample none;
-  sample.label.clear();
-  sample.first_score = none.first_score;
-  sample.second_score = none.second_score;
-}
-
 bool IsCutOff(const DecisionSample& sample) {
-  return sample.first.ends_with(" more") || sample.second.ends_with(" more");
+  return IsCutOffText(sample.first) || IsCutOffText(sample.second);
 }
 
 ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {

@@ -21,9 +21,10 @@ void KeepExtras(std::vector<ShardDecided>& decided);
 /// kMalformed where it is about a sample that the row does not have.
 Status RestoreExtras(ShardDecision& kept);
 
-/// Adds it to what was decided about the iterations of a shard. Labels of maps, texts and numbers
-/// are compared with them as if all iterations before had as many samples as the largest that was
-/// seen, since only the last is mostly smaller: LabelTrack::ScoreKept refuses what they had not.
+/// Adds it to what was decided about the iterations of a shard. Labels of maps, texts, numbers and
+/// cut-off lists are compared with them as if all iterations before had as many samples as the
+/// largest that was seen, since only the last is mostly smaller: LabelTrack::ScoreKept refuses what
+/// they had not.
 class LabelKeeper {
  public:
   /// The outputs of the iteration are those of `sides`.

@@ -1,5 +1,4 @@
 #include "run/phases/deciding.h"
-#include "run/feeds/run_scripts.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
+#include "run/feeds/run_scripts.h"
 #include "run/phases/step_feeds.h"
 #include "util/no_log.h"
 
