@@ -19,8 +19,8 @@ class Transposed(Decisions):
         pair = self.compare([{"y": head}], [{"y": head}], *words, "--save-rows", "rows.jsonl",
                             code=0)
         self.assertGreater(pair["decisions"][0]["scores_above_one"], 0)
-        said = ("with a score above 1, which is not a probability: are the columns in another order, "
-                "or is the output transposed?")
+        said = ("with a score above 1, which is not a probability: are the columns in another "
+                "order, or is the output transposed?")
         self.says(said)
         self.compare([{"y": head}], [{"y": head}], *words, "--strict", code=4)
         self.ended = self.vernier("check", "accuracy", "rows.jsonl", "--max-flip-rate", "0",
