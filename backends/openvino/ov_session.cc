@@ -260,8 +260,10 @@ Status OvModelSession::TakeFreeRequest() {
 // The C interface lacks reset_state; the state is a request's own.
 Status OvModelSession::Reset() {
   if (!keeps_state_) return NotFound("the model keeps no state");
+  VERNIER_ASSIGN_OR_RETURN(Handle<ov_infer_request_t> made, MakeRequest());
   requests_.clear();
-  return TakeFreeRequest();
+  requests_.push_back({std::move(made), nullptr});
+  return {};
 }
 
 OvModelSession::~OvModelSession() {

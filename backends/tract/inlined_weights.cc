@@ -103,6 +103,7 @@ Result<std::string> TensorWithData(std::string_view tensor, const fs::path& fold
         field->id == kRawData || field->id == kExternalData || field->id == kDataLocation;
     if (!replaced) written.Raw(field->whole);
   }
+  if (!reader.ok()) return Malformed("this is not an ONNX model, or a damaged one");
   written.Bytes(kRawData, data);
   return written.bytes();
 }
@@ -120,7 +121,7 @@ Result<std::string> Rewritten(Message message, std::string_view bytes, const fs:
     VERNIER_ASSIGN_OR_RETURN(const std::string inner, Rewritten(*child, field->bytes, folder));
     written.Bytes(field->id, inner);
   }
-  if (!reader.ok()) return Malformed("the model is no ONNX model: its bytes are damaged");
+  if (!reader.ok()) return Malformed("this is not an ONNX model, or a damaged one");
   return written.bytes();
 }
 

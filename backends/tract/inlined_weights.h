@@ -10,8 +10,8 @@
 
 namespace vernier::tract {
 
-/// `model` with the external weights of `folder` in it; kMalformed if it is no ONNX model or a file
-/// of weights cannot be read.
+/// `model` with the external weights of `folder` in it; kMalformed if it is not an ONNX model or a
+/// file of weights cannot be read.
 Result<std::string> WithWeightsInside(std::string_view model, const std::filesystem::path& folder);
 
 }  // namespace vernier::tract

@@ -248,7 +248,7 @@ typedef struct vn_backend_api {
    * the session and give them to one of these as inputs, where they lie, with the name of an input.
    * VN_FEEDS_BACK_CPU, VN_FEEDS_BACK_CUDA or both, added up: of outputs in such memory, `run` takes
    * them so, and nothing writes to them before they are released, however many runs follow. The
-   * host copies others. Asked for once behind `open`. Optional (may be NULL, as 0). Since 1.7. */
+   * host copies others. Called once after `open`. Optional (may be NULL, as 0). Since 1.7. */
   uint32_t (*feeds_back)(vn_session*) VN_NOEXCEPT;
 } vn_backend_api;
 

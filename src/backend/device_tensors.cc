@@ -83,7 +83,8 @@ Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> t
 Result<PairMeasures> DeviceTensors::Measure(const OwnedTensor& a, const OwnedTensor& b,
                                             const MeasureRequest& request) {
   for (const OwnedTensor* tensor : {&a, &b}) {
-    if (tensor->abi().device_type != VN_DEVICE_CUDA) return Unimplemented("it is on no device");
+    if (tensor->abi().device_type != VN_DEVICE_CUDA)
+      return Unimplemented("an output is in host memory");
   }
   if (a.abi().device_id != b.abi().device_id) {
     return Unimplemented("tensors on different GPUs are not compared there");

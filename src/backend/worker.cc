@@ -342,8 +342,8 @@ Result<PairMeasures> Worker::Measure(uint64_t a, uint64_t b, const MeasureReques
 Result<Tensor> Worker::Fetch(uint64_t handle) {
   MessageWriter body;
   body.Number(handle);
-  VERNIER_ASSIGN_OR_RETURN(
-      Frame frame, Call(MessageType::kFetchKept, body, -1, "fetching an output from the device"));
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(MessageType::kFetchKept, body, -1,
+                                             "fetching an output that stayed in the worker"));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   VERNIER_ASSIGN_OR_RETURN(DecodedBlock block, DecodeTensors(in.rest(), std::move(frame.fd)));

@@ -9,6 +9,7 @@ import unittest
 import numpy as np
 import onnx
 import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
 
 from program import Case
 
@@ -190,6 +191,28 @@ class Decode(Case):
         self.assertIn("note: a vs. b: --decode: every prompt ends", self.said)
         ends = self.run_two("--decode-stop", first, prompts=PROMPTS)
         self.assertFalse(ends.get("incomplete", False), self.said)
+
+    def test_logits_that_are_fed_back_are_read_all_the_same(self):
+        table = np.random.default_rng(0).random((8, 8)).astype(np.float32)
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            [helper.make_node("Gather", ["table", "ids"], ["e"]),
+             helper.make_node("Add", ["e", "prev"], ["logits"])], "g",
+            [value("ids", TensorProto.INT64, [1, 1]), value("prev", TensorProto.FLOAT, [1, 1, 8])],
+            [value("logits", TensorProto.FLOAT, [1, 1, 8])],
+            [numpy_helper.from_array(table, "table")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        words = ("run", "m.onnx", "--onnxrt", "--runner", "b=onnxruntime", "--feed-back",
+                 "logits:prev", "--decode", "greedy:logits=ids", "--steps", 4, "--val-range",
+                 "ids:[0,7]", "--save-record", "r.json")
+        said = []
+        for more in ((), ("--save-outputs", "o.npz")):
+            ended = self.vernier(*words, *more)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            (pair,) = json.loads(self.path("r.json").read_text())["pairs"]
+            said.append((pair["decode"]["tokens"], pair["decode"]["agreeing_tokens"]))
+        self.assertEqual(said, [(4, 4)] * 2)
 
     def test_blame_in_time_needs_a_second_step(self):
         onnx.save(causal_model(None), str(self.path("a.onnx")))

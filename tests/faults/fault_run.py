@@ -38,15 +38,19 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def identity_model(names, dims):
+def identity_model(names, dims, tokens=()):
     """ONNX with an Identity node for each name: float32 `name` to `name_out`; a text is a dynamic
-    dimension."""
-    shape = b"".join(field(1, field(2 if isinstance(d, str) else 1, d)) for d in dims)
-    kind = field(1, field(1, 1) + field(2, shape))
+    dimension. Those of `tokens` are int64 without the last dimension."""
+    def kind(name):
+        shape = b"".join(field(1, field(2 if isinstance(d, str) else 1, d))
+                         for d in (dims[:-1] if name in tokens else dims))
+        return field(2, field(1, field(1, 7 if name in tokens else 1) + field(2, shape)))
+
+    names = [*names, *tokens]
     nodes = b"".join(field(1, field(1, n) + field(2, n + "_out") + field(4, "Identity"))
                      for n in names)
-    inputs = b"".join(field(11, field(1, n) + field(2, kind)) for n in names)
-    outputs = b"".join(field(12, field(1, n + "_out") + field(2, kind)) for n in names)
+    inputs = b"".join(field(11, field(1, n) + kind(n)) for n in names)
+    outputs = b"".join(field(12, field(1, n + "_out") + kind(n)) for n in names)
     graph = nodes + field(2, "faults") + inputs + outputs
     return field(1, 8) + field(7, graph) + field(8, field(2, 17))
 
@@ -173,9 +177,9 @@ class FaultTest(unittest.TestCase):
         self.notes.mkdir()
         self.model = self.write_model("model.onnx", ["x"], [2, 3])
 
-    def write_model(self, name, inputs, dims):
+    def write_model(self, name, inputs, dims, tokens=()):
         path = self.folder / name
-        path.write_bytes(identity_model(inputs, dims))
+        path.write_bytes(identity_model(inputs, dims, tokens))
         return path
 
     def begin(self, *arguments, behaviour="", model=None, **options):

@@ -61,7 +61,7 @@ class KeptStates(FaultTest):
         self.assertEqual(ended.code, 0, ended)
         self.assertEqual(self.runs(), 3 * STEPS)
 
-    def test_so_does_a_hang(self):
+    def test_a_hang_belongs_to_its_step(self):
         ended = self.steps("--runner", "bad=fake", "--timeout", "2",
                            behaviour=f"hang=1 iteration={STEPS + 3}")
         self.assertEqual(ended.code, 6, ended)
@@ -76,18 +76,28 @@ class KeptStates(FaultTest):
         self.assert_failed_line(
             ended, "its state before step 3 of sequence 1 was in the worker that ended",
             "--use-subprocess", runner="a")
-        self.assertEqual(self.failed(),
-                         {"a", "bad"})
+        self.assertEqual(self.failed(), {"a", "bad"}, ended)
         ended = self.steps(*words, "--use-subprocess", behaviour=behaviour)
-        self.assertEqual(self.failed(),
-                         {"bad"}, ended)
+        self.assertEqual(ended.code, 6, ended)
+        self.assertEqual(self.failed(), {"bad"}, ended)
 
     def test_not_where_the_state_begins_anew(self):
         ended = self.steps("--runner", "a=fake", "--runner", f"bad=fake {self.guilty}",
                            behaviour=f"model=guilty crash=SIGSEGV iteration={STEPS}")
         self.assertEqual(ended.code, 6, ended)
-        self.assertEqual(self.failed(),
-                         {"bad"}, ended)
+        self.assertEqual(self.failed(), {"bad"}, ended)
+
+    def test_nor_where_it_begins_anew_with_tokens(self):
+        self.model = self.write_model("lm.onnx", ["l", "s"], [1, 1, 3], ["ids"])
+        guilty = self.write_model("guilty.onnx", ["l", "s"], [1, 1, 3], ["ids"])
+        ended = self.begin("--iterations", 2, "--steps", STEPS, "--feed-back", "s:s",
+                           "--decode", "greedy:l=ids", "--val-range", "ids:[0,2]",
+                           "--save-record", self.record, "--runner", "a=fake",
+                           "--runner", f"bad=fake {guilty}", model=self.model,
+                           behaviour=f"model=guilty crash=SIGSEGV iteration={STEPS}").end()
+        self.assertEqual(ended.code, 6, ended)
+        self.assertEqual(self.failed(), {"bad"}, ended)
+        self.assertEqual(self.runners()["a"]["received"]["iterations"], 2 * STEPS)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ struct ComparisonParts {
   };
   Scripts scripts;                          ///< opened
   PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
-  DeviceMeasure* device = nullptr;          ///< where outputs are whose bytes stayed on a device
+  DeviceMeasure* device = nullptr;          ///< where outputs are whose bytes stayed in a worker
   /// The bounds of --tolerance auto, asked while comparing, and where decisions flip if a gate is
   /// about clear flips.
   PairErrorBounds* bounds = nullptr;

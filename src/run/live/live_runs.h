@@ -212,7 +212,7 @@ class LiveRuns {
   /// The outputs that stayed in workers. Tensors of this run must not outlive it.
   DeviceOutputs& devices() { return devices_; }
   bool outputs_may_stay_on_device() const { return may_stay_on_device_; }
-  /// These, or states: then the tensors of outputs and feeds end where workers are asked.
+  /// Whether these or states may stay: tensors of outputs and feeds then end on this thread.
   bool outputs_may_stay() const { return may_stay_on_device_ || steps_.may_stay(); }
 
   std::vector<RunnerRecord> Records() const;

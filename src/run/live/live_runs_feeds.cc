@@ -106,8 +106,9 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
 bool LiveRuns::InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration) {
   const OutputsToKeep kept{OutputPlace::kHost, steps_.Staying(index, runners_[index], iteration)};
   if (kept.names.empty()) return false;
-  const TensorBlock* const block = steps_.EncodeAhead(index, coerced, iteration);
-  return block != nullptr && runners_[index].InferAhead(*block, kept);
+  std::optional<TensorBlock> block = steps_.EncodeAhead(index, coerced);
+  if (!block) return false;
+  return runners_[index].InferAhead(*blocks_.KeepAhead(*std::move(block), iteration), kept);
 }
 
 void LiveRuns::SendToLane(std::span<const size_t> who, const TensorMap& feed, int64_t iteration) {
@@ -292,7 +293,8 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
                            OfFeed(iteration, CoerceAndNote(runner, feed)));
   RunnerFeed own;
-  own.shared = steps_.SentAhead(iteration);
+  // A step that was sent ahead.
+  if (runners_.size() == 1 && steps_.may_stay()) own.shared = blocks_.Find(iteration);
   if (own.shared != nullptr) return own;
   if (steps_.may_stay()) {
     VERNIER_ASSIGN_OR_RETURN(own.own, runner.EncodeKept(coerced.tensors, devices_));

@@ -102,10 +102,13 @@ Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const Ten
   LiveRunner& runner = runners_[index];
   if (!HasState(index)) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
+  // What it keeps inside went with the worker.
+  if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
+    return Finish(index, iteration, begun);
+  }
   VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> again,
                            Finish(index, iteration, runner.InferAgain(own.block(), iteration)));
-  const bool has_state = again && steps() != nullptr && steps()->decoding() == nullptr;
-  if (has_state) VERNIER_TRY(steps()->Remember(index, again->outputs));
+  if (again && steps() != nullptr) VERNIER_TRY(steps()->RememberAgain(index, again->outputs));
   return again;
 }
 

@@ -27,8 +27,8 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
   return plan.runners.size() > 1 && !plan.steps.wanted() && !ReadsAllOutputs(plan);
 }
 
-// A lone runner's state is a part of the feed, which maps and callers see. Bounds are measured with
-// steps that are made once more.
+// A lone runner's state is a part of the feed, which maps and callers see. Bounds are measured by
+// repeating steps.
 bool StatesMayStay(const RunPlan& plan, const Embedder* caller) {
   const bool own = plan.steps.wanted() && plan.steps.state == StateSource::kOwn;
   const bool mapped = plan.runners.size() == 1 && !plan.inputs.map_words.empty();

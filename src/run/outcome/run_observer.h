@@ -27,8 +27,8 @@ class RunObserver {
   virtual ComparisonDetail DetailWanted() = 0;
 
   /// What every runner is given in an iteration, and what one of them computed. Sequential runs
-  /// report a feed once for each runner. Of outputs on a device only where the plan says that they
-  /// are kept.
+  /// report a feed once for each runner. Bytes of outputs may be read only where the plan or the
+  /// caller says that they are kept.
   virtual void FeedMade(int64_t /*iteration*/, const TensorMap& /*feed*/) {}
   virtual void OutputsMade(int64_t /*iteration*/, const IterationResult& /*outputs*/) {}
 

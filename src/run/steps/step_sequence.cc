@@ -348,7 +348,7 @@ Status StepSequence::CheckGrows(const AdvanceWord& advance) const {
       info != nullptr && info->shape && !info->shape->empty() && !info->shape->back().dynamic();
   if (!fixed || position_.steps < 2) return {};
   const int64_t length = Find(whole_, advance.input)->dims().back();
-  if (length + 1 == info->shape->back().value) return {};  // step 0 does not fit
+  if (length + advance.each == info->shape->back().value) return {};  // step 0 does not fit
   return BadStepWord(kAdvanceFlag, advance.word,
                      "'" + advance.input + "' would have " +
                          Counted(length + advance.each, "element") +

@@ -140,6 +140,18 @@ TEST_F(StepSequenceTest, InputsAdvanceAndBeginAnewWithEachSequence) {
   EXPECT_FALSE(Next()->has_value());
 }
 
+// Where step 0 is too short, and step 1 would fit, the framework refuses step 0.
+TEST_F(StepSequenceTest, AnAxisThatIsDeclaredDoesNotGetLonger) {
+  plan_.steps = 2;
+  whole_[0].tensor = FloatRow({1});
+  plan_.advances = {"x:append 1*3"};
+  EXPECT_EQ(WhyNot(), "");
+  for (const char* const word : {"x:append 1", "x:append 1*2"}) {
+    plan_.advances = {word};
+    EXPECT_THAT(WhyNot(), HasSubstr("along its last axis at step 1")) << word;
+  }
+}
+
 TEST_F(StepSequenceTest, FractionsAreAddedToFloatsAndChunksAppended) {
   plan_.steps = 3;
   whole_[0].tensor = FloatRow({1, 2, 3, 4});

@@ -281,6 +281,18 @@ Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
   return {};
 }
 
+Status StepStates::RememberAgain(size_t runner, const TensorMap& outputs) {
+  Runner& here = runners_[runner];
+  for (NamedTensor& state : here.next) {
+    const auto pair = std::ranges::find(here.pairs, state.name, &StatePair::input);
+    if (pair == here.pairs.end()) continue;  // the tokens
+    const Tensor* const output = Find(outputs, pair->output);
+    if (output == nullptr) return LacksOutput(runner, pair->output);
+    state.tensor = *output;
+  }
+  return {};
+}
+
 // Does something that this runner gave feed the input?
 bool StepStates::Feeds(const Runner& runner, const std::string& input) const {
   if (FeedsInput(runner.pairs, input)) return true;
@@ -336,8 +348,12 @@ bool StepStates::IsState(size_t stream, const std::string& output) const {
 }
 
 std::vector<std::string> StepStates::StateOutputs(size_t runner) const {
+  const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
   std::vector<std::string> outputs;
-  for (const StatePair& pair : runners_[runner].pairs) outputs.push_back(pair.output);
+  for (const StatePair& pair : runners_[runner].pairs) {
+    // Logits are read at every step.
+    if (tokens == nullptr || pair.output != tokens->logits) outputs.push_back(pair.output);
+  }
   return outputs;
 }
 

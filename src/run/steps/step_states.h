@@ -104,6 +104,8 @@ class StepStates {
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
   /// What a runner made of this step.
   Status Remember(size_t runner, const TensorMap& outputs);
+  /// The same of a step that was made once more; its tokens stay those that were chosen first.
+  Status RememberAgain(size_t runner, const TensorMap& outputs);
 
   /// The feed of this step as one runner is given it, before --map-inputs and after. With all of
   /// its own state it has none of another's: a state that stays as it was at first would look like
@@ -134,8 +136,9 @@ class StepStates {
   }
 
   bool IsState(size_t stream, const std::string& output) const;
-  /// What a runner of its own state gives for the next step, and what it is fed with at this one.
+  /// The outputs that only a runner's own next step reads.
   std::vector<std::string> StateOutputs(size_t runner) const;
+  /// The state that a runner is fed with at this step.
   const TensorMap& StateOf(size_t runner) const { return runners_[runner].state; }
   /// The pairs of a runner that is fed with nothing of its own but these: no tokens, no slices.
   std::span<const StatePair> FedBackAlone(size_t runner) const;

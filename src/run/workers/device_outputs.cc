@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -112,15 +114,19 @@ Result<Tensor> DeviceOutputs::Adopt(const std::shared_ptr<Worker>& worker,
   const int64_t count = ElementCount(output.dims).value_or(-1);
   const std::optional<uint64_t> size =
       count < 0 ? std::nullopt : ByteSize(output.dtype, static_cast<uint64_t>(count));
-  if (!size) return BackendError("output '" + output.name + "' has an impossible shape");
+  constexpr uint64_t kMost = std::numeric_limits<ptrdiff_t>::max();
+  if (!size || *size > kMost) {
+    return BackendError("output '" + output.name + "' has an impossible shape");
+  }
   if (*size == 0) {
     worker->Release(output.handle);
     return Tensor::Copy(output.dtype, output.dims, {});
   }
   const std::span<std::byte> range = ranges_->Take(static_cast<size_t>(*size));
   if (range.empty()) {
-    return Internal(std::string("no addresses for output '") + output.name +
-                    "': " + std::strerror(errno));
+    const std::string why = std::strerror(errno);
+    worker->Release(output.handle);
+    return Internal("no addresses for output '" + output.name + "': " + why);
   }
   auto entry =
       std::make_shared<Entry>(ranges_, worker, output.handle, range, static_cast<size_t>(*size));

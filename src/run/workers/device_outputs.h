@@ -19,7 +19,7 @@ namespace vernier {
 struct MeasureRequest;
 struct PairMeasures;
 
-/// Not thread-safe, as the workers: nor are the ends of its tensors.
+/// Not thread-safe, like the workers. Its tensors must end on the thread that drives them.
 ///
 /// The bytes of a tensor that is held lie in a reserved range of addresses that cannot be read:
 /// Fetch fills it, so that every copy of the tensor sees them. Whoever forgets to fetch crashes and

@@ -22,7 +22,7 @@ struct Embedder {
   std::function<int()> connect;
   /// The plan's scripts (loader, comparison, post-processing) are the program's objects, too.
   bool serves_scripts = false;
-  /// The observer keeps outputs: none may stay on a device.
+  /// The observer keeps outputs: none may stay in a worker.
   bool keeps_outputs = false;
   /// A runner that is not to be had (kUnavailable) ends the run before anything is fed; otherwise
   /// the others run without it. Runs with `sequential` open one runner after the other: there it
