@@ -54,6 +54,19 @@ class ManyLabels(ShardCase):
                       "accuracy is known", ended.out + ended.err)
         self.assertNotIn("exact match", ended.out + ended.err)
 
+    def test_labels_of_more_than_64_best(self):
+        labels = np.random.default_rng(1).integers(0, CLASSES, sum(SIZES))
+        np.save(self.path("labels.npy"), labels)
+        words = [word.replace("threshold=0.5", "top70") for word in self.words]
+        words[words.index("--max-drop") + 1] = "0.9"
+        best = np.argsort(-self.a, axis=1, kind="stable")[:, :70]
+        said = f"top-70 accuracy {100 * (best == labels[:, None]).any(1).mean():.3g} % ("
+        whole = self.divide(words, (2, "contiguous"), (3, "stride"), code=0)
+        self.assertIn(said, whole.out)
+        ended = self.vernier("check", "accuracy", "whole.jsonl", "--max-drop", "0.9")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn(said, ended.out)
+
 
 if __name__ == "__main__":
     unittest.main()
