@@ -208,7 +208,7 @@ Result<IterationOutputs> LiveInference::InferToDecide(const TensorMap& feed, int
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
     VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, live_.Infer(i, feed, number));
     if (result) VERNIER_TRY(MeasureNoise(i, feed, iteration, *result));
-    live_[i].ForgetLatencies();
+    live_[i].ForgetTimes();
     outputs.push_back(std::move(result));
   }
   live_.ForgetFeed();

@@ -20,18 +20,6 @@ namespace {
 
 constexpr size_t kNameColumn = 35;
 
-std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
-  if (seconds.empty()) return std::nullopt;
-  LatencyRecord latency;
-  latency.first = seconds.front();
-  // The first inference warms caches and pools up: it is shown on its own.
-  if (seconds.size() > 1) seconds.erase(seconds.begin());
-  std::sort(seconds.begin(), seconds.end());
-  latency.median = seconds[seconds.size() / 2];
-  latency.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
-  return latency;
-}
-
 std::vector<std::string> RunnerNames(const std::vector<RunnerPlan>& runners) {
   std::vector<std::string> names;
   for (const RunnerPlan& runner : runners) names.push_back(runner.name);
@@ -358,14 +346,14 @@ std::vector<RunnerRecord> LiveRuns::Records() const {
   std::vector<RunnerRecord> records;
   for (const LiveRunner& runner : runners_) {
     RunnerRecord record = runner.Describe();
-    record.latency = SummariseLatencies(runner.latencies());
-    record.received = runner.AllReceived();
+    record.latency = runner.times().Summary();
+    record.received = runner.received().All();
     record.failure = runner.failure().message();
     if (const auto mapped = mapped_.find(runner.name()); mapped != mapped_.end()) {
       record.mapped_inputs = mapped->second.mapped;
       record.left_out_inputs = mapped->second.left_out;
     }
-    for (const SkippedOutput& output : runner.skipped()) {
+    for (const SkippedOutput& output : runner.skipped().all()) {
       record.skipped_outputs.emplace_back(output.name, output.why);
     }
     records.push_back(std::move(record));

@@ -310,9 +310,9 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
 }
 
 void LiveRuns::LogReceived(const LiveRunner& runner) {
-  if (runner.received().empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
+  if (runner.received().last().empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
   std::string text;
-  for (const auto& [name, hash] : runner.received()) {
+  for (const auto& [name, hash] : runner.received().last()) {
     text += (text.empty() ? "" : ", ") + name + " " + HexadecimalHash(hash);
   }
   logger_.Log(Severity::kExtraVerbose,
@@ -321,7 +321,7 @@ void LiveRuns::LogReceived(const LiveRunner& runner) {
 
 // Runners that were sent the same memory must have read the same bytes.
 void LiveRuns::CheckReceived(const LiveRunner& runner, int64_t iteration) {
-  for (std::string& note : received_.Compare(runner.name(), iteration, runner.received())) {
+  for (std::string& note : received_.Compare(runner.name(), iteration, runner.received().last())) {
     logger_.Error(note);
     notes_.push_back(std::move(note));
   }

@@ -68,7 +68,7 @@ Status LiveRuns::PairStates(size_t index) {
   RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner.plan())};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
-  if (runner.plan().model.edited()) sides.own_outputs = runner.own_outputs();
+  if (runner.plan().model.edited()) sides.own_outputs = runner.model().own_outputs;
   for (const TensorInfo& input : sides.inputs) {
     if (IsMapped(plan_.inputs.map_words, input.name)) sides.mapped.push_back(input.name);
   }

@@ -78,7 +78,7 @@ Result<bool> RunWarmUps(const LiveSide& side, size_t index, FeedStream& feeds, L
     if (!ignored) return true;
     VERNIER_TRY(side.runs.WarmReplicas(index, *feed, -1 - i));
   }
-  runner.ForgetLatencies();
+  runner.ForgetTimes();
   logger.Finish(PadName(runner.name()) + " | Finished " + runs);
   return true;
 }

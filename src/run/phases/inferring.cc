@@ -106,7 +106,7 @@ Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comp
 }
 
 void LogTimes(const LiveRunner& runner, Logger& logger) {
-  const double total_ms = runner.total_seconds() * 1e3;
+  const double total_ms = runner.times().total_seconds() * 1e3;
   const auto count = static_cast<double>(runner.iterations());
   logger.Finish(PadName(runner.name()) + " | Completed " + std::to_string(runner.iterations()) +
                 " iteration(s) in " + FormatG(total_ms, 4) + " ms | Average inference time: " +

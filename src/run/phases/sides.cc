@@ -132,7 +132,7 @@ void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers, const LiveRuns
   std::vector<ShardReceived> received;
   for (size_t i = 0; i < live.size() && live.plan().execution.hash_inputs; ++i) {
     ShardReceived& of_runner = received.emplace_back();
-    for (const auto& [input, hash] : live[i].received()) {
+    for (const auto& [input, hash] : live[i].received().last()) {
       of_runner.hashes.push_back(HexadecimalHash(hash));
     }
   }

@@ -218,7 +218,7 @@ class Profiling {
       point.failure = FirstLine(runner.failure().message());
       return true;
     }
-    runner.ForgetLatencies();
+    runner.ForgetTimes();
     (void)runner.TakePeakMemory();
     const Result<std::optional<TensorMap>> settled = SettleFeed(index, set, live);
     if (settled.status().code() == StatusCode::kCancelled) return settled.status();
@@ -261,9 +261,9 @@ class Profiling {
       if (i == 0) first = std::move(result);
     }
     point.warm_ups = live[0].iterations();
-    point.first_seconds = live[0].latencies().front();
-    point.warm_up_seconds = live[0].total_seconds();
-    live[0].ForgetLatencies();
+    point.first_seconds = live[0].times().latencies().front();
+    point.warm_up_seconds = live[0].times().total_seconds();
+    live[0].ForgetTimes();
     return first;
   }
 
@@ -283,7 +283,7 @@ class Profiling {
   }
 
   void Summarise(LiveRunner& runner, ProfilePoint& point) {
-    point.latency = SummariseTimes(runner.latencies());
+    point.latency = SummariseTimes(runner.times().latencies());
     const double each = point.latency.mean;
     point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
     point.peak_memory = runner.TakePeakMemory();
