@@ -65,7 +65,7 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
 }
 
 Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded) {
-  VERNIER_TRY(live.CheckMaps());
+  VERNIER_TRY(live.feeds().CheckMaps());
   // The comparison warns of unknown names, as Polygraphy does.
   if (plan.lenient) return {};
   std::vector<std::string> outputs, wholes;

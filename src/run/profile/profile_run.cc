@@ -151,7 +151,7 @@ class Profiling {
 
   void Close(std::unique_ptr<OpenRunner>& open) {
     open->live->Close(0);
-    for (const std::string& note : open->live->notes()) AddNote(note);
+    for (const std::string& note : open->live->reports().notes()) AddNote(note);
     outcome_.faults.Add((*open->live)[0].failure());
     open.reset();
   }
@@ -186,7 +186,7 @@ class Profiling {
     if (own.found.empty()) {
       const RunPlan shaped = PlanOf(set);
       VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                               live.InputsToFeed(false, shaped.inputs.shape_words));
+                               live.feeds().InputsToFeed(false, shaped.inputs.shape_words));
       NoLog unheard;
       const auto draw = [&](const RunPlan& sized) { return MakeFeed(sized, live, unheard); };
       VERNIER_ASSIGN_OR_RETURN(
@@ -203,7 +203,7 @@ class Profiling {
 
   Result<TensorMap> MakeFeed(const RunPlan& shaped, const LiveRuns& live, Logger& logger) const {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                             live.InputsToFeed(false, shaped.inputs.shape_words));
+                             live.feeds().InputsToFeed(false, shaped.inputs.shape_words));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
                              FeedStream::Open(shaped, inputs, {}, logger));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
