@@ -45,7 +45,7 @@ class ErrorsOnly final : public Logger {
 // Nothing would agree with nothing, whatever is tried.
 Status NothingToCompare(const LiveRunner& runner) {
   std::string why = "it returns no outputs that could be compared";
-  for (const SkippedOutput& output : runner.skipped()) {
+  for (const SkippedOutput& output : runner.skipped().all()) {
     why += "; '" + output.name + "': " + output.why;
   }
   return Malformed(why);
@@ -59,7 +59,7 @@ bool IsAllNan(const Tensor& tensor) {
 
 ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& outputs) {
   ConsistencyCoverage coverage;
-  for (const SkippedOutput& output : runner.skipped()) {
+  for (const SkippedOutput& output : runner.skipped().all()) {
     coverage.not_compared.push_back({output.name, output.why});
   }
   for (const NamedTensor& output : outputs) {

@@ -47,7 +47,7 @@ Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& l
                             PositionFeeds& positions) {
   const RunPlan& plan = run.plan;
   const bool scripts = RunScripts::Wanted(plan);
-  if (scripts) VERNIER_TRY(live.ScriptWorker().status());
+  if (scripts) VERNIER_TRY(live.opener().ScriptWorker().status());
   if (plan.noise_floor && plan.runners.empty()) {
     return InvalidArgument(
         "--noise-floor needs a runner: it compares one with itself, which saved outputs do not "
@@ -61,7 +61,7 @@ Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& l
   }
   RunScripts opened;
   if (scripts) {
-    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live.ScriptWorker());
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live.opener().ScriptWorker());
     VERNIER_ASSIGN_OR_RETURN(opened, RunScripts::Open(plan, worker, run.logger));
   }
   VERNIER_TRY(GiveTokens(plan, opened.tokens(), live, positions));
@@ -155,7 +155,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   const RunScripts& scripts = ready.ok() ? *ready : none;
   const PythonFeeds python{scripts.feeds(), scripts.draws()};
   PairErrorBounds bounds(plan.compare);
-  LpipsMeasure lpips([&live] { return live.ScriptWorker(); });
+  LpipsMeasure lpips([&live] { return live.opener().ScriptWorker(); });
   const ComparisonParts parts{
       .scripts = {scripts.comparison(), scripts.postprocessing(), scripts.decisions()},
       .perceptual = &lpips,

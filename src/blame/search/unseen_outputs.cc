@@ -116,8 +116,8 @@ std::string WhyNotOnlyTensors(const RunPlan& plan, const UnprobedRun& unprobed) 
       plan.runners, [](const RunnerPlan& runner) { return runner.model.edited(); });
   if (plan.lenient || marked) return {};
   for (const LiveRunner* runner : {unprobed.reference.get(), unprobed.candidate.get()}) {
-    if (runner == nullptr || runner->lost().empty()) continue;
-    const SkippedOutput& output = runner->lost().front();
+    if (runner == nullptr || runner->skipped().lost().empty()) continue;
+    const SkippedOutput& output = runner->skipped().lost().front();
     return "output '" + output.name + "' was not looked at: it is " + output.why;
   }
   return {};

@@ -273,7 +273,7 @@ void ProbeSessions::NoteMissing(const Group& group, const TensorMap& outputs) {
   for (const std::string& name : group.names) {
     if (there.contains(name)) continue;
     std::string why = "'" + side_.plan().name + "' did not hand it out";
-    for (const SkippedOutput& skipped : group.session->skipped()) {
+    for (const SkippedOutput& skipped : group.session->skipped().all()) {
       if (skipped.name == name) why = "'" + side_.plan().name + "': " + skipped.why;
     }
     const bool known = std::any_of(unexposed_.begin(), unexposed_.end(),

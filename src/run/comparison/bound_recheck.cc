@@ -6,6 +6,7 @@
 #include "compare/error_bound.h"
 #include "model/onnx/model_type.h"
 #include "model/rounding/unit_roundoff.h"
+#include "run/live/side_inference.h"
 #include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
 
@@ -96,9 +97,9 @@ class MovedInference {
 
   Result<TensorMap> Infer(std::optional<Nudge> nudge) const {
     VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
-    if (!weights_ || !nudge) return live_.InferAside(stream_, moved, iteration_);
+    if (!weights_ || !nudge) return InferAside(live_, stream_, moved, iteration_);
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
-    return live_.InferAsideWith(stream_, *model, moved, iteration_);
+    return InferAsideWith(live_, stream_, *model, moved, iteration_);
   }
 
  private:
@@ -204,14 +205,14 @@ Status BoundRecheck::Measure(Subject subject, std::span<const OutputToRecheck> o
   const int64_t iteration = bounds_.last_iteration();
   TensorMap of_first;
   if (live_.plan().noise_floor) {
-    VERNIER_ASSIGN_OR_RETURN(of_first, live_.InferAside(subject.stream, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(of_first, InferAside(live_, subject.stream, feed, iteration));
   }
   VERNIER_ASSIGN_OR_RETURN(
       const MovedInference moved,
       MovedInference::Of(live_, subject.stream, feed, iteration, subject.moves));
   const Status status = MeasureConditions(
       live_.plan().noise_floor ? of_first : made, moved.roundoff(),
-      RepeatsOf(live_[subject.stream].plan().model, live_.random_numbers()),
+      RepeatsOf(live_[subject.stream].plan().model, live_.opener().random_numbers()),
       [&](std::optional<Nudge> nudge) { return moved.Infer(nudge); }, rechecked);
   for (auto& [name, output] : rechecked) {
     output.weights = moved.moves_along();

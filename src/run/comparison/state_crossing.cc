@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "run/live/side_inference.h"
+
 namespace vernier {
 
 Result<std::optional<TensorMap>> StateCrossing::Infer(size_t first, size_t second,
@@ -22,7 +24,7 @@ Result<std::optional<TensorMap>> StateCrossing::Infer(size_t first, size_t secon
   }
   VERNIER_ASSIGN_OR_RETURN(TensorMap state, steps.StateFor(first, second, met));
   TensorMap own = steps.ExchangeState(first, std::move(state));
-  Result<TensorMap> made = live_.InferAside(first, steps.feed(), iteration);
+  Result<TensorMap> made = InferAside(live_, first, steps.feed(), iteration);
   steps.ExchangeState(first, std::move(own));
   if (!made.ok()) {
     // A runner that has failed has it in its record.

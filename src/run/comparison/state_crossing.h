@@ -21,7 +21,7 @@ class StateCrossing {
   /// The outputs of stream `first` for the feed of this iteration with the state of `second`, whose
   /// outputs are the two of `sides`. nullopt where either is no runner that is still there, and
   /// where the state of the iteration is gone. kInvalidArgument for a state of the first that no
-  /// state of the second is compared with; other errors as LiveRuns::InferAside.
+  /// state of the second is compared with; other errors as InferAside().
   Result<std::optional<TensorMap>> Infer(size_t first, size_t second, const MatchedSides& sides,
                                          int64_t iteration);
 

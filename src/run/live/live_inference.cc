@@ -29,13 +29,20 @@ bool LiveInference::IsSequenceSaved(size_t index, int64_t iteration) const {
   return known.whole;
 }
 
+// What the runner's process would receive: with --batch-feeds for the whole inference at hand.
+Result<InputHashes> LiveInference::HashInputs(size_t index, const TensorMap& feed) {
+  if (live_.batches() != nullptr) return live_.batches()->HashInputs(index);
+  VERNIER_ASSIGN_OR_RETURN(CoercedFeed own, live_.feeds().Coerce(index, feed));
+  return HashBatch({0, {std::move(own.tensors)}});
+}
+
 // The part of a shard knows what each iteration was made from: SavedProgress has seen that it was
 // this feed.
 Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, const TensorMap& feed,
                                                                 int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
   if (plan_.shard.wanted() && plan_.execution.hash_inputs) {
-    VERNIER_ASSIGN_OR_RETURN(InputHashes hashes, live_.HashInputs(index, feed));
+    VERNIER_ASSIGN_OR_RETURN(InputHashes hashes, HashInputs(index, feed));
     live_[index].TakeOverInputs(std::move(hashes));
   }
   live_[index].TakeOver(saved.runtime_s);
@@ -89,11 +96,11 @@ void LiveInference::SendAhead(const TensorMap& feed, int64_t iteration) {
                        !progress_->IsSample(i, iteration);
     if (!saved) who.push_back(i);
   }
-  live_.SendToLane(who, feed, iteration);
+  live_.lanes()->Send(who, feed, iteration);
 }
 
 Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int64_t iteration) {
-  live_.CollectLane(iteration);
+  live_.lanes()->Collect(iteration);
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
@@ -109,7 +116,7 @@ Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int6
 
 Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration,
                                                  const LiveRuns::Work& meanwhile) {
-  if (live_.has_lanes()) return InferInLanes(feed, iteration);
+  if (live_.lanes() != nullptr) return InferInLanes(feed, iteration);
   if (plan_.execution.parallel) return InferSideBySide(feed, iteration);
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
@@ -145,7 +152,8 @@ Status LiveInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t
   if (iteration != 0 || decided_) return {};
   bounds_.AddRunner(index, live_[index]);
   bounds_.SetFeed(feed);
-  if (const Result<TensorMap> own = live_.FeedOf(index, feed); own.ok()) bounds_.AddInputs(*own);
+  const Result<CoercedFeed> own = live_.feeds().Coerce(index, feed);
+  if (own.ok()) bounds_.AddInputs(own->tensors);
   return plan_.noise_floor && index == 0 ? OpenNoise() : Status();
 }
 
@@ -170,8 +178,8 @@ Status LiveInference::SeeSizes(size_t index, const TensorMap& feed, const Iterat
                                StepStates& steps) {
   const bool mapped = live_[index].inputs_unknown() && !plan_.inputs.map_words.empty();
   if (!steps.WantsToSee(index) || mapped) return {};
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap fed, live_.FeedOf(index, feed));
-  return steps.See(index, fed, result.outputs);
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed fed, live_.feeds().Coerce(index, feed));
+  return steps.See(index, fed.tensors, result.outputs);
 }
 
 // Scripts import modules when they need them. Not so often that it would take more than a twentieth
@@ -180,7 +188,7 @@ Status LiveInference::NoteMadeWith() {
   constexpr int kRarely = 20;
   const Clock::time_point begin = Clock::now();
   // Workers of lanes are busy, and one may wait for what another is not given yet.
-  if (plan_.save.outputs.empty() || live_.has_lanes()) return {};
+  if (plan_.save.outputs.empty() || live_.lanes() != nullptr) return {};
   if (looked_ && begin - *looked_ < kRarely * look_) return {};
   VERNIER_TRY(savers_.NoteMadeWith(FindMadeWith(live_)));
   looked_ = Clock::now();
@@ -192,7 +200,7 @@ Status LiveInference::NoteMadeWith() {
 Status LiveInference::MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,
                                    const IterationResult& result) {
   if (!noise_ || index != 0) return {};
-  if (noise_->lost_worker()) VERNIER_TRY(live_.OpenTwin(*noise_));
+  if (noise_->lost_worker()) VERNIER_TRY(OpenTwin());
   VERNIER_TRY(noise_->Measure(feed, iteration, result, bounds_));
   (void)noise_->Close();  // everything it was for is there
   noise_.reset();
@@ -208,7 +216,7 @@ Result<IterationOutputs> LiveInference::InferToDecide(const TensorMap& feed, int
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
     VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, live_.Infer(i, feed, number));
     if (result) VERNIER_TRY(MeasureNoise(i, feed, iteration, *result));
-    live_[i].ForgetLatencies();
+    live_[i].ForgetTimes();
     outputs.push_back(std::move(result));
   }
   live_.ForgetFeed();
@@ -219,7 +227,15 @@ Result<IterationOutputs> LiveInference::InferToDecide(const TensorMap& feed, int
 Status LiveInference::OpenNoise() {
   logger_.Start("Measuring the noise of " + live_[0].name() + " with other settings");
   VERNIER_ASSIGN_OR_RETURN(noise_, NoiseFloor::Create(plan_.runners[0], live_[0].backend()));
-  return live_.OpenTwin(*noise_);
+  return OpenTwin();
+}
+
+// The twin of the first runner, which noise is measured with.
+Status LiveInference::OpenTwin() {
+  RunnerOpener& opener = live_.opener();
+  VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, opener.ModelOf(noise_->plan()));
+  VERNIER_ASSIGN_OR_RETURN(const auto source, opener.SourceOf(model, logger_));
+  return noise_->Open(opener.workers(), *source);
 }
 
 LiveInference::~LiveInference() {

@@ -52,10 +52,10 @@ class LiveInference {
   void SendAhead(const TensorMap& feed, int64_t iteration);
 
   /// Whether InferAll() would not wait for an iteration that was sent ahead.
-  bool IsInferred(int64_t iteration) { return live_.IsInferredInLane(iteration); }
+  bool IsInferred(int64_t iteration) { return live_.lanes()->IsInferred(iteration); }
 
   /// There will be no more.
-  void SendRest() { live_.SendRest(); }
+  void SendRest() { live_.lanes()->SendRest(); }
 
   /// For a shard: the results of all runners for an iteration of the undivided run that decides for
   /// all of them, before the shard's own first one. They are measured for the bounds, which the
@@ -79,6 +79,7 @@ class LiveInference {
   Result<IterationOutputs> InferInLanes(const TensorMap& feed, int64_t iteration);
   bool IsSaved(size_t index, int64_t iteration) const;
   bool IsSequenceSaved(size_t index, int64_t iteration) const;
+  Result<InputHashes> HashInputs(size_t index, const TensorMap& feed);
   Result<std::optional<IterationResult>> TakeSaved(size_t index, const TensorMap& feed,
                                                    int64_t iteration);
   LiveRuns::Work UnlessSaved(size_t index, int64_t next, const LiveRuns::Work& meanwhile) const;
@@ -91,6 +92,7 @@ class LiveInference {
                   StepStates& steps);
   Status NoteMadeWith();
   Status OpenNoise();
+  Status OpenTwin();
   Status MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,
                       const IterationResult& result);
 

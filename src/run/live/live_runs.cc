@@ -5,32 +5,14 @@
 #include <limits>
 #include <utility>
 
-#include "inputs/coerce_feed.h"
-#include "inputs/polygraphy_text.h"
-#include "run/feeds/described_inputs.h"
-#include "run/feeds/feed_plan.h"
 #include "run/live/output_uses.h"
+#include "run/live/pair_error_bounds.h"
 #include "run/live/shared_threads.h"
-#include "run/steps/reset_words.h"
-#include "util/no_log.h"
+#include "run/maps/name_maps.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
-
-constexpr size_t kNameColumn = 35;
-
-std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
-  if (seconds.empty()) return std::nullopt;
-  LatencyRecord latency;
-  latency.first = seconds.front();
-  // The first inference warms caches and pools up: it is shown on its own.
-  if (seconds.size() > 1) seconds.erase(seconds.begin());
-  std::sort(seconds.begin(), seconds.end());
-  latency.median = seconds[seconds.size() / 2];
-  latency.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
-  return latency;
-}
 
 std::vector<std::string> RunnerNames(const std::vector<RunnerPlan>& runners) {
   std::vector<std::string> names;
@@ -51,40 +33,24 @@ bool IsLight(const IterationResult& result) {
 
 }  // namespace
 
-std::string FormatTensorTable(const TensorMap& tensors) {
-  std::string text = "{";
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const auto& [name, tensor] = tensors[i];
-    if (i > 0) text += ",\n ";
-    text += name + " [dtype=" + std::string(DTypeName(tensor.dtype())) +
-            ", shape=" + FormatDims(tensor.dims()) + "]";
-  }
-  return text + "}";
-}
-
-std::string PadName(const std::string& name) {
-  return name + std::string(name.size() < kNameColumn ? kNameColumn - name.size() : 0, ' ');
-}
-
 LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
                    const Embedder* caller, const LiveRunner::Waiting& waiting)
     : plan_(WithSharedThreads(plan)),
       logger_(logger),
       interrupted_(interrupted),
-      pool_(plan_.execution, interrupted, logger, caller,
-            plan.lenient ? FrameworkWords::kPassedOn : FrameworkWords::kLogged),
+      reports_(logger),
+      opener_(plan_, interrupted, reports_, caller),
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)),
       needs_every_runner_(caller != nullptr && caller->needs_every_runner),
       may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()),
-      maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
       steps_(plan_, RunnerNames(plan.runners), logger, caller),
-      places_(plan.runners.size(), RunnerPlace::kAuto) {
+      feeds_(plan_, InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners)), runners_,
+             steps_, reports_) {
   for (const RunnerPlan& runner : plan_.runners) {
     LiveRunner& added = runners_.emplace_back(runner, waiting);
     if (plan.lenient) added.LeaveOutParts();
-    marked_ |= runner.model.edited();
   }
 }
 
@@ -99,6 +65,11 @@ bool LiveRuns::lacks_needed() const {
          });
 }
 
+bool LiveRuns::any_marked() const {
+  return std::ranges::any_of(plan_.runners,
+                             [](const RunnerPlan& runner) { return runner.model.edited(); });
+}
+
 std::vector<std::string> LiveRuns::names() const { return RunnerNames(plan_.runners); }
 
 size_t LiveRuns::CommonIterations() const {
@@ -110,64 +81,22 @@ size_t LiveRuns::CommonIterations() const {
 }
 
 void LiveRuns::Start() {
-  if (lane_count() > 1) logger_.Info(NoteOfSharedThreads(plan_));
+  if (plan_.execution.WorkersOfRunner() > 1) logger_.Info(NoteOfSharedThreads(plan_));
   for (size_t i = 0; i < runners_.size(); ++i) StartOne(i);
-}
-
-Result<std::shared_ptr<Worker>> LiveRuns::WorkerFor(const LiveRunner& runner, RunnerPlace place,
-                                                    size_t copy) {
-  RunnerPlan plan = runner.plan();
-  plan.place = place;
-  return pool_.Get(plan, copy);
-}
-
-void LiveRuns::StartOne(size_t index) {
-  RunnerPlace place = runners_[index].plan().place;
-  if (place == RunnerPlace::kAuto && pool_.HasPluginToo(runners_[index].plan())) {
-    place = RunnerPlace::kPlugin;
-  }
-  Result<std::shared_ptr<Worker>> worker = WorkerFor(runners_[index], place);
-  if (!worker.ok() && MayMoveToPython(runners_[index])) {
-    Result<std::shared_ptr<Worker>> python = WorkerFor(runners_[index], RunnerPlace::kPython);
-    if (python.ok()) {
-      worker = std::move(python);
-      place = RunnerPlace::kPython;
-    }
-  }
-  places_[index] = place;
-  if (worker.ok()) {
-    runners_[index].Attach(*std::move(worker), index);
-  } else {
-    Fail(runners_[index], worker.status());
-  }
-}
-
-// TensorRT's plug-in fits one major version; what it refuses once it has loaded is refused.
-bool LiveRuns::MayMoveToPython(const LiveRunner& runner) const {
-  return vernier::MayMoveToPython(runner.plan()) && runner.backend().framework_version.empty();
-}
-
-void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
-  Fail(runner, why, runner.UnseenWords());
-}
-
-void LiveRuns::Fail(LiveRunner& runner, const Status& why, const std::string& unseen_words) {
-  logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message() + unseen_words);
-  runner.Fail(why);
 }
 
 Status LiveRuns::Open(size_t index, PythonFeeds python) {
   LiveRunner& runner = runners_[index];
   python_feeds_ = python;
   if (!runner.alive()) return {};
-  VERNIER_TRY(maps_.status());
+  VERNIER_TRY(feeds_.status());
   VERNIER_TRY(steps_.status());
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
-  const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
+  const Result<ModelPlan> plan = opener_.ModelOf(runner.plan());
   if (!plan.ok()) {
     const StatusCode code = plan.status().code();
     if (code == StatusCode::kCancelled || code == StatusCode::kMalformed) return plan.status();
-    Fail(runner, plan.status());
+    reports_.Fail(runner, plan.status());
     return {};
   }
   // One that was opened before it in the same worker may have ended that.
@@ -177,92 +106,22 @@ Status LiveRuns::Open(size_t index, PythonFeeds python) {
   return PairStates(index);
 }
 
-Result<LiveRuns::SessionParts> LiveRuns::PrepareSession(const RunnerPlan& runner,
-                                                        const ModelPlan& plan, Logger& logger) {
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> model,
-                           ModelSource::Prepare(plan, logger, [this] { return ScriptWorker(); }));
-  VERNIER_ASSIGN_OR_RETURN(CalibrationFeeds calibration,
-                           CalibrationFeeds::Make(plan_, runner, *model, python_feeds_, logger));
-  OptionList options = calibration.options();
-  if (std::string shapes = ListedFeedShapes(plan_, model->request().inputs);
-      runner.backend == "openvino" && batch_feeds() <= 1 && !shapes.empty()) {
-    options.emplace_back("feed_shapes", std::move(shapes));
-  }
-  const OptionList resets = ResetOptions(runner);
-  options.insert(options.end(), resets.begin(), resets.end());
-  return SessionParts{std::move(model), std::move(calibration), std::move(options)};
-}
-
 Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
-  LiveRunner& runner = runners_[index];
   steps_.ForgetInside(index);
-  VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, PrepareSession(runner.plan(), plan, logger));
-  const std::shared_ptr<const ModelSource>& model = parts.model;
-  VERNIER_TRY(CheckRandomNumbers(runner, *model));
-  Status status = runner.Open(*model, parts.options, plan_.inputs.found_dims);
-  const bool has_both =
-      runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
-  const bool may_try_python = has_both || MayMoveToPython(runner);
-  if (!status.ok() && may_try_python && !interrupted_) status = OpenInPython(index, *model, status);
-  switch (status.code()) {
-    case StatusCode::kOk:
-      if (plan_.execution.hash_inputs) runner.HashInputs();
-      return {};
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kCancelled:
-      return status;
-    default:
-      Fail(runner, status);
-      return {};
-  }
-}
-
-// A plug-in that does not fit this machine or this model leaves it to the user's Python.
-Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
-                              const Status& why_not_plugin) {
-  LiveRunner& runner = runners_[index];
-  logger_.Verbose(PadName(runner.name()) +
-                  " | the plug-in is not used: " + why_not_plugin.message());
-  (void)runner.Close();
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, RunnerPlace::kPython));
-  places_[index] = RunnerPlace::kPython;
-  runner.Attach(std::move(worker), index);
-  const Status status = runner.Open(model, ResetOptions(runner.plan()), plan_.inputs.found_dims);
-  if (status.code() != StatusCode::kUnavailable) return status;
-  if (runner.plan().backend == "tensorrt") {
-    // Where it is missing altogether, its plug-in says what it looked for.
-    return runner.backend().framework_version.empty() ? why_not_plugin : status;
-  }
-  return Unavailable(status.message() +
-                     "\nNote: its plug-in cannot be used either: " + why_not_plugin.message());
-}
-
-Status LiveRuns::OpenTwin(NoiseFloor& noise) {
-  VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, conversions_.ModelOf(noise.plan()));
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
-                           ModelSource::Prepare(plan, logger_, [this] { return ScriptWorker(); }));
-  return noise.Open(pool_, *model);
+  return opener_.Open(index, runners_[index], plan, python_feeds_, logger);
 }
 
 void LiveRuns::Close(size_t index) {
+  batches_.reset();
   lanes_.reset();
   LiveRunner& runner = runners_[index];
   // What another one did to the worker that they shared is not this one's failure.
   const bool was_alive = runner.alive() && WhoEndedWorkerOf(runner) == nullptr;
   Status status = runner.Close();
-  for (size_t lane = 1; index + lane * runners_.size() < replicas_.size() + runners_.size();
-       ++lane) {
-    Status closed = ReplicaOf(lane, index).Close();
-    if (status.ok()) status = std::move(closed);
-  }
+  const Status others = replicas_ == nullptr ? Status() : replicas_->Close(index);
+  if (status.ok()) status = others;
   const bool interrupted = status.code() == StatusCode::kCancelled;
-  if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
-}
-
-// Later iterations have sizes that did before.
-std::string LiveRuns::NoteOnSizes(int64_t iteration) const {
-  const Result<std::vector<TensorInfo>> fed = InputsToFeed(true, {});
-  return iteration == 0 && fed.ok() ? NoteOfFreeSizes(plan_.inputs, *fed, tried_sizes_) : "";
+  if (was_alive && !status.ok() && !interrupted) reports_.Fail(runner, status);
 }
 
 Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t iteration,
@@ -271,10 +130,10 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.
-    Fail(runner, BackendError(result.status().message() + NoteOnSizes(iteration)));
+    reports_.Fail(runner, BackendError(result.status().message() + feeds_.NoteOnSizes(iteration)));
     return std::optional<IterationResult>();
   }
-  LogReceived(runner);
+  reports_.LogReceived(runner);
   VERNIER_ASSIGN_OR_RETURN(result, KeepSteps(index, iteration, *std::move(result)));
   return std::optional<IterationResult>(*std::move(result));
 }
@@ -283,16 +142,16 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
                                                        int64_t iteration, const Work& meanwhile) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
-  if (iteration < 0 && batch_feeds() > 1) return WarmUpBatch(index, feed, iteration);
+  if (iteration < 0 && plan_.execution.batch_feeds > 1) return WarmUpBatch(index, feed, iteration);
   if (steps_.Has(index, iteration)) {
     VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
     return std::optional<IterationResult>(std::move(part));
   }
   VERNIER_TRY(BringBack(index));
   if (!HasState(index)) return std::optional<IterationResult>();
-  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
-  LogInputs(runner);
-  std::optional<Result<IterationResult>> held = TakeHeld(index, iteration);
+  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(index, feed, iteration));
+  reports_.LogInputs(runner);
+  std::optional<Result<IterationResult>> held = held_.Take(index, iteration);
   const auto work = [&] {
     const TensorMap* const next = meanwhile.next_feed ? meanwhile.next_feed() : nullptr;
     if (next != nullptr && InferAhead(index, *next, iteration + 1)) meanwhile.when_sent();
@@ -306,7 +165,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
       held ? *std::move(held)
            : runner.Infer(own.block(), iteration, StayingOutputs(index, iteration), work);
   last_was_light_ = made.ok() && IsLight(*made);
-  if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
+  if (made.ok() && own.shared != nullptr) reports_.CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
 }
 
@@ -316,14 +175,14 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
   std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
   for (const size_t i : who) {
     if (!runners_[i].alive() || steps_.Has(i, iteration)) continue;
-    VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(i, feed, iteration));
   }
   std::vector<Settling> made(runners_.size());
   std::vector<std::future<Result<IterationResult>>> inferring(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (!feeds[i]) continue;
     runners_[i].HoldLog();
-    made[i] = TakeHeld(i, iteration);
+    made[i] = held_.Take(i, iteration);
     if (made[i]) continue;
     if (const Status begun = steps_.Begin(i, runners_[i], iteration); !begun.ok()) {
       made[i].emplace(begun);
@@ -335,7 +194,9 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (!feeds[i]) continue;
     if (inferring[i].valid()) made[i].emplace(inferring[i].get());
-    if (made[i]->ok() && feeds[i]->shared != nullptr) CheckReceived(runners_[i], iteration);
+    if (made[i]->ok() && feeds[i]->shared != nullptr) {
+      reports_.CheckReceived(runners_[i], iteration);
+    }
   }
   return made;
 }
@@ -343,7 +204,7 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
 Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t iteration,
                                                         Settling made) {
   if (made) {
-    LogInputs(runners_[index]);
+    reports_.LogInputs(runners_[index]);
     runners_[index].ReleaseLog();
     return Finish(index, iteration, *std::move(made));
   }
@@ -356,16 +217,14 @@ Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t it
 
 std::vector<RunnerRecord> LiveRuns::Records() const {
   std::vector<RunnerRecord> records;
-  for (const LiveRunner& runner : runners_) {
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const LiveRunner& runner = runners_[i];
     RunnerRecord record = runner.Describe();
-    record.latency = SummariseLatencies(runner.latencies());
-    record.received = runner.AllReceived();
+    record.latency = runner.times().Summary();
+    record.received = runner.received().All();
     record.failure = runner.failure().message();
-    if (const auto mapped = mapped_.find(runner.name()); mapped != mapped_.end()) {
-      record.mapped_inputs = mapped->second.mapped;
-      record.left_out_inputs = mapped->second.left_out;
-    }
-    for (const SkippedOutput& output : runner.skipped()) {
+    feeds_.DescribeMaps(i, record);
+    for (const SkippedOutput& output : runner.skipped().all()) {
       record.skipped_outputs.emplace_back(output.name, output.why);
     }
     records.push_back(std::move(record));

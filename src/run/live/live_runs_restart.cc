@@ -24,59 +24,29 @@ Status LiveRuns::BringBack(size_t index) {
   if (guilty == nullptr) return {};
   const std::string why = guilty->name() + " ended the worker that they shared";
   logger_.Warning(PadName(runner.name()) + " | Starting again in another worker: " + why);
-  notes_.push_back(runner.name() + " was started again in another worker: " + why);
-  VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, conversions_.ModelOf(runner.plan()));
-  // Those were seen to when it was opened before.
-  plan.save_path.clear();
-  plan.print_summary = false;
+  reports_.Note(runner.name() + " was started again in another worker: " + why);
+  VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, opener_.ModelAgain(runner.plan()));
   NoLog unheard;
   StartOne(index);
   return runner.alive() ? OpenModel(index, plan, unheard) : Status();
 }
 
-std::optional<Result<IterationResult>> LiveRuns::TakeHeld(size_t index, int64_t iteration) {
-  const auto held = std::ranges::find_if(held_, [&](const HeldResult& result) {
-    return result.index == index && result.iteration == iteration;
-  });
-  if (held == held_.end()) return std::nullopt;
-  std::optional<Result<IterationResult>> result = std::move(held->result);
-  held_.erase(held);
-  return result;
-}
-
 Result<bool> LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return true;
-  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
+  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(index, feed, iteration));
   VERNIER_TRY(steps_.Begin(index, runner, iteration));
   const OutputsThatStay stay =
       plan_.execution.parallel ? OutputsThatStay() : StayingOutputs(index, iteration);
-  held_.push_back(HeldResult{index, iteration, runner.Infer(own.block(), iteration, stay)});
-  const Result<IterationResult>& made = held_.back().result;
-  if (!made.ok()) return made.status();
-  return AllHaveElements(made->outputs);
-}
-
-Result<bool> LiveRuns::Try(size_t index, const TensorMap& feed) {
-  LiveRunner& runner = runners_[index];
-  if (interrupted_.load() != 0) return Cancelled("interrupted");
-  if (!runner.alive() || runner.lost_worker()) return Unavailable("the worker is gone");
-  NoLog unheard;
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
-  runner.HoldWords();
-  runner.GoOn(false);
-  steps_.ForgetInside(index);
-  const Result<IterationResult> made = runner.InferAgain(block, 0);
-  if (runner.lost_worker()) return Unavailable(made.status().message());
+  const Result<IterationResult>& made =
+      held_.Hold(index, iteration, runner.Infer(own.block(), iteration, stay));
   if (!made.ok()) return made.status();
   return AllHaveElements(made->outputs);
 }
 
 Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
   plan_.inputs.found_dims.assign(found.begin(), found.end());
-  for (const HeldResult& held : held_) runners_[held.index].ForgetInferences();
-  held_.clear();
+  held_.Drop(runners_);
   ForgetFeed();
   NoLog unheard;
   for (size_t i = 0; i < runners_.size(); ++i) {
@@ -84,9 +54,7 @@ Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
     const bool of_sizes = runner.plan().backend.starts_with("tensorrt");
     if (!of_sizes || !runner.alive() || !runner.opened()) continue;
     (void)runner.Close();
-    VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, conversions_.ModelOf(runner.plan()));
-    plan.save_path.clear();
-    plan.print_summary = false;
+    VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, opener_.ModelAgain(runner.plan()));
     StartOne(i);
     if (runner.alive()) VERNIER_TRY(OpenModel(i, plan, unheard));
   }
@@ -101,7 +69,7 @@ Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const Ten
   VERNIER_TRY(BringBack(index));
   LiveRunner& runner = runners_[index];
   if (!HasState(index)) return std::optional<IterationResult>();
-  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
+  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(index, feed, iteration));
   // What it keeps inside went with the worker.
   if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
     return Finish(index, iteration, begun);

@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "run/live/live_runs.h"
-#include "run/steps/reset_words.h"
 #include "run/workers/embedder.h"
-#include "util/no_log.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -54,12 +52,6 @@ bool IsMapped(const std::vector<std::string>& words, const std::string& input) {
 
 }  // namespace
 
-size_t LiveRuns::IndexOf(const LiveRunner& runner) const {
-  return static_cast<size_t>(
-      std::ranges::find_if(runners_, [&](const LiveRunner& other) { return &other == &runner; }) -
-      runners_.begin());
-}
-
 Status LiveRuns::PairStates(size_t index) {
   LiveRunner& runner = runners_[index];
   StepStates* const states = steps();
@@ -68,7 +60,7 @@ Status LiveRuns::PairStates(size_t index) {
   RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner.plan())};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
-  if (runner.plan().model.edited()) sides.own_outputs = runner.own_outputs();
+  if (runner.plan().model.edited()) sides.own_outputs = runner.model().own_outputs;
   for (const TensorInfo& input : sides.inputs) {
     if (IsMapped(plan_.inputs.map_words, input.name)) sides.mapped.push_back(input.name);
   }
@@ -102,7 +94,7 @@ bool LiveRuns::HasState(size_t index) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return false;
   const Status state = steps_.CheckState(index, devices_);
-  if (!state.ok()) Fail(runner, state);
+  if (!state.ok()) reports_.Fail(runner, state);
   return state.ok();
 }
 
@@ -117,57 +109,10 @@ Result<IterationResult> LiveRuns::KeepSteps(size_t index, int64_t iteration,
   VERNIER_ASSIGN_OR_RETURN(IterationResult part,
                            steps_.Keep(index, iteration, std::move(whole), left));
   for (const std::string& name : left) {
-    NoteOnce(runners_[index].name() + ": output '" + name + "' is of no step (--steps-axis)");
+    reports_.NoteOnce(runners_[index].name() + ": output '" + name +
+                      "' is of no step (--steps-axis)");
   }
   return part;
-}
-
-OptionList LiveRuns::ResetOptions(const RunnerPlan& runner) const {
-  std::string method = ResetMethodOf(plan_.steps.resets, runner);
-  return method.empty() ? OptionList() : OptionList{{"reset", std::move(method)}};
-}
-
-Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int64_t iteration) {
-  LiveRunner& runner = runners_[index];
-  if (lanes_) lanes_->Wait();
-  VERNIER_TRY(BringBack(index));
-  if (!runner.alive()) return runner.failure();
-  if (batch_feeds() > 1) return InferAsideInBatch(index, feed, iteration);
-  // Not between steps: the next one would find another state.
-  if (runner.keeps_state() && steps() != nullptr) {
-    return Unavailable(runner.name() + " keeps its state inside: no step can be made twice");
-  }
-  NoLog unheard;
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
-  VERNIER_TRY(devices_.FetchAll(coerced.tensors));
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
-  Result<IterationResult> made = runner.InferAgain(block, iteration);
-  if (!made.ok()) {
-    Fail(runner, made.status());
-    return made.status();
-  }
-  return std::move(made->outputs);
-}
-
-Result<TensorMap> LiveRuns::InferAsideWith(size_t index, const ModelSource& model,
-                                           const TensorMap& feed, int64_t iteration) {
-  // Sessions of a worker are told apart by number; runners have their places in the plan.
-  constexpr uint64_t kSession = 2'000'000;
-  if (lanes_) lanes_->Wait();
-  const LiveRunner& runner = runners_[index];
-  NoLog unheard;
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
-  VERNIER_TRY(devices_.FetchAll(coerced.tensors));
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, places_[index]));
-  LiveRunner other(runner.plan());
-  other.Attach(std::move(worker), kSession);
-  const Status opened = other.Open(model, ResetOptions(runner.plan()), plan_.inputs.found_dims);
-  Result<IterationResult> made =
-      opened.ok() ? other.InferAgain(block, iteration) : Result<IterationResult>(opened);
-  (void)other.Close();
-  if (!made.ok()) return made.status();
-  return std::move(made->outputs);
 }
 
 }  // namespace vernier

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "run/live/side_inference.h"
 #include "run/workers/fake_workers.h"
 #include "util/no_log.h"
 
@@ -140,7 +141,7 @@ TEST_F(LiveRunsTest, WhatWasInferredBeforehandIsNotInferredAgain) {
 
 TEST_F(LiveRunsTest, ATrialLeavesNoTrace) {
   LiveRuns& live = Open({{"a", Adds(1, InRun(0, Refuses("not with this")))}});
-  EXPECT_EQ(live.Try(0, FeedOf(3)).status().message(), "not with this");
+  EXPECT_EQ(TryInference(live, 0, FeedOf(3)).status().message(), "not with this");
   EXPECT_TRUE(live[0].alive());
   EXPECT_EQ(live[0].iterations(), 0);
   EXPECT_EQ(Infer(0, 3, 0), 4);
@@ -151,7 +152,7 @@ TEST_F(LiveRunsTest, FeedsAreMadeForTheFirstRunnerThatIsThere) {
   broken.open = BackendError("operator Foo is unknown");
   LiveRuns& live = Open({{"a", broken}, {"b", Adds(1)}});
   EXPECT_FALSE(live[0].opened());
-  const Result<std::vector<TensorInfo>> inputs = live.InputsToFeed(false, {});
+  const Result<std::vector<TensorInfo>> inputs = live.feeds().InputsToFeed(false, {});
   ASSERT_TRUE(inputs.ok());
   ASSERT_EQ(inputs->size(), 1u);
   EXPECT_EQ(inputs->front().name, "x");

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "run/live/side_inference.h"
 #include "run/saved/saved_progress.h"
 
 namespace vernier {
@@ -40,7 +41,9 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   if (!first.ok()) return FoundSizes();  // reported where it is made in earnest
   SizeTrial trial{settling.draw, {}, settling.logger};
   for (const size_t who : askable) {
-    const auto infer = [&live, who](const TensorMap& feed) { return live.Try(who, feed); };
+    const auto infer = [&live, who](const TensorMap& feed) {
+      return TryInference(live, who, feed);
+    };
     // Sizes of what is there already were settled then, and have to be found again. The first feed
     // of the whole run is that of the first shard alone: others only try it.
     const bool saved =
@@ -56,7 +59,9 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   }
   if (OnlyCallersFailed(live, askable, trial)) return FoundSizes();
   VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, trial));
-  live.NoteSizes(found.tried_for_note(), found.note);
+  live.feeds().NoteTried(found.tried_for_note());
+  if (!found.note.empty()) live.reports().NoteFirst(found.note);
+  for (size_t i = 0; i < live.size(); ++i) live[i].DropTrialWords();
   if (found.some_refused || !found.unsteady.ok()) {
     settling.logger.Warning(found.note);
   } else if (!found.note.empty()) {

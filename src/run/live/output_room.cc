@@ -66,7 +66,7 @@ uint64_t OutputBytesAtOnce(const LiveRuns& live, const TensorMap& feed) {
     if (live[i].alive()) AddUpTo(KnownOutputBytes(live[i].session(), feed), total);
   }
   // Beside those that are made are those that are compared.
-  if (live.has_lanes() && __builtin_mul_overflow(total, live.feeds_ahead() + 1, &total)) {
+  if (__builtin_mul_overflow(total, live.feeds_ahead() + 1, &total)) {
     total = std::numeric_limits<uint64_t>::max();
   }
   return total;

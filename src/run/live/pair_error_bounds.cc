@@ -43,7 +43,7 @@ DType CoarsestOf(const OnnxModel& model) {
 // ONNX Runtime has few kernels for float16 on x86 CPUs: it computes such models in float32, all but
 // copies and layer normalisations.
 RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
-  RunnerArithmetic arithmetic{runner.computes_in(), false};
+  RunnerArithmetic arithmetic{runner.model().computes_in, false};
 #if defined(__x86_64__)
   const bool widens = runner.plan().backend == "onnxruntime" && runner.session().device == "CPU";
   const bool is_short = CoarsestOf(runner.session().precision) == DType::kFloat16;
@@ -128,7 +128,8 @@ bool PairErrorBounds::RoundApart(size_t first, size_t second) const {
 void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
   RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);
-  const DType coarsest = Coarser(CoarsestOf(runner.session().precision), runner.computes_in());
+  const DType coarsest =
+      Coarser(CoarsestOf(runner.session().precision), runner.model().computes_in);
   added.is_precise = IsPrecise(coarsest);
   added.in_openvino = runner.plan().backend == "openvino";
   added.model_path = runner.plan().model.path;

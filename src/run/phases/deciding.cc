@@ -71,7 +71,7 @@ Status LookAhead(const RunContext& run, const Comparing& comparing, const InferT
 Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparing& comparing,
                      const FeedStream& own, LiveInference& inference) {
   LiveRuns& live = side.runs;
-  if (!run.plan.shard.wanted() || live.batch_feeds() > 1) return {};
+  if (!run.plan.shard.wanted() || live.plan().execution.batch_feeds > 1) return {};
   if (!run.plan.noise_floor && !BoundsNearTies(run.plan)) {
     if (own.passes_over()) return {};
     VERNIER_ASSIGN_OR_RETURN(const bool by_value, MayPairByValue(live, comparing));
@@ -82,7 +82,7 @@ Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparin
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(
       const std::vector<TensorInfo> inputs,
-      live.InputsToFeed(side.python.script != nullptr, whole.inputs.shape_words));
+      live.feeds().InputsToFeed(side.python.script != nullptr, whole.inputs.shape_words));
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
                            OpenStepFeeds(whole, inputs, side.python, live.steps(), unheard));
   const auto infer = [&](int64_t i) -> Result<std::optional<IterationOutputs>> {

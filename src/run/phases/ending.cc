@@ -68,7 +68,7 @@ void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made
 
 void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& record) {
   record.runners = live.Records();
-  record.notes = live.notes();
+  record.notes = live.reports().notes();
   if (made.progress == nullptr) return;
   for (std::string& note : made.progress->Notes()) record.notes.push_back(std::move(note));
 }

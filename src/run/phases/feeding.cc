@@ -16,8 +16,9 @@ namespace {
 
 // The numbers of a new process begin anew.
 Status CheckGoesOn(const LiveRuns& live, const std::string& place) {
-  if (live.random_numbers().empty()) return {};
-  return Malformed("--resume: " + live.random_numbers() + ": iterations after those in '" + place +
+  if (live.opener().random_numbers().empty()) return {};
+  return Malformed("--resume: " + live.opener().random_numbers() + ": iterations after those in '" +
+                   place +
                    "' would not be those of an uninterrupted run; move it away to start anew");
 }
 
@@ -78,7 +79,7 @@ Result<bool> RunWarmUps(const LiveSide& side, size_t index, FeedStream& feeds, L
     if (!ignored) return true;
     VERNIER_TRY(side.runs.WarmReplicas(index, *feed, -1 - i));
   }
-  runner.ForgetLatencies();
+  runner.ForgetTimes();
   logger.Finish(PadName(runner.name()) + " | Finished " + runs);
   return true;
 }
@@ -100,7 +101,7 @@ Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made
   made.feeds.reset();
   VERNIER_ASSIGN_OR_RETURN(
       const std::vector<TensorInfo> inputs,
-      live.InputsToFeed(side.python.script != nullptr, run.plan.inputs.shape_words));
+      live.feeds().InputsToFeed(side.python.script != nullptr, run.plan.inputs.shape_words));
   VERNIER_ASSIGN_OR_RETURN(made.feeds, open(inputs));
   if (made.savers) return {};
   VERNIER_TRY(OpenSavers(run, live, made));

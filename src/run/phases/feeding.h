@@ -22,7 +22,7 @@ struct LiveSide {
 
 /// Opens `made.feeds` from the beginning. Before those of the first runner opens `made.savers` as
 /// well, and has sizes found where nobody gave them. One runner must be alive. Errors as
-/// LiveRuns::InputsToFeed, FeedStream::Open, SavedProgress::Find, OutputSavers::Create and
+/// RunnerFeeds::InputsToFeed, FeedStream::Open, SavedProgress::Find, OutputSavers::Create and
 /// SettleSizes; what was opened before them stays.
 Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made);
 

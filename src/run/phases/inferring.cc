@@ -50,7 +50,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   TensorRelease released;
   VERNIER_TRY(comparing.loaded.CheckStepCount(feeds.CountSteps()));
   VERNIER_TRY(DecideOnWhole(run, side, comparing, feeds, inference));
-  live.NameFeedsBy([&feeds](int64_t place) { return feeds.NameOf(place); });
+  live.feeds().NameFeedsBy([&feeds](int64_t place) { return feeds.NameOf(place); });
   bool compares = true;
   // Where loaded outputs run out, what is to be saved is still made.
   for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {
@@ -71,7 +71,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
     comparing.comparisons.NoteImage(index, i, feeds.images());
-    if (!live.has_lanes()) VERNIER_TRY(CheckOutputRoom(live, *feed));
+    if (live.lanes() == nullptr) VERNIER_TRY(CheckOutputRoom(live, *feed));
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i, meanwhile));
     ++made.iterations;
     live.ForgetFeed();
@@ -99,14 +99,14 @@ Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comp
   // Shards would find it out one by one, when they have done their work.
   const auto total = run.plan.shard.wanted() ? made.feeds->total() : std::nullopt;
   if (total) VERNIER_TRY(CheckSavedCounts(comparing.loaded, *total));
-  VERNIER_TRY(live.OpenReplicas());
+  VERNIER_TRY(live.OpenLanes());
   if (!live.any_alive() || live.lacks_needed()) return {};
   for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(WarmUp(run, side, i, made));
   return StreamFeeds(run, side, comparing, made);
 }
 
 void LogTimes(const LiveRunner& runner, Logger& logger) {
-  const double total_ms = runner.total_seconds() * 1e3;
+  const double total_ms = runner.times().total_seconds() * 1e3;
   const auto count = static_cast<double>(runner.iterations());
   logger.Finish(PadName(runner.name()) + " | Completed " + std::to_string(runner.iterations()) +
                 " iteration(s) in " + FormatG(total_ms, 4) + " ms | Average inference time: " +
@@ -153,7 +153,8 @@ Status TakeTurns(const RunContext& run, const LiveSide& side, const Comparing& c
       const LiveInference::Uses uses{side.bounds, *made.savers, run.observer, made.progress.get()};
       if (!inference) inference.emplace(run.plan, live, uses, run.logger);
       VERNIER_TRY(WarmUp(run, side, i, made));
-      live.NameFeedsBy([&feeds = *made.feeds](int64_t place) { return feeds.NameOf(place); });
+      live.feeds().NameFeedsBy(
+          [&feeds = *made.feeds](int64_t place) { return feeds.NameOf(place); });
     }
     if (live[i].alive()) VERNIER_TRY(InferToTheEnd(run, i, *inference, comparing, made));
     live.Close(i);

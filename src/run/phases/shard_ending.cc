@@ -118,7 +118,7 @@ Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
       made.outputs.emplace_back(output.name, output.why);
     }
   }
-  end.notes = live.notes();
+  end.notes = live.reports().notes();
   end.on_mismatch = comparing.comparisons.NotesOfMismatch();
   return end;
 }

@@ -65,7 +65,7 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
 }
 
 Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded) {
-  VERNIER_TRY(live.CheckMaps());
+  VERNIER_TRY(live.feeds().CheckMaps());
   // The comparison warns of unknown names, as Polygraphy does.
   if (plan.lenient) return {};
   std::vector<std::string> outputs, wholes;
@@ -132,7 +132,7 @@ void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers, const LiveRuns
   std::vector<ShardReceived> received;
   for (size_t i = 0; i < live.size() && live.plan().execution.hash_inputs; ++i) {
     ShardReceived& of_runner = received.emplace_back();
-    for (const auto& [input, hash] : live[i].received()) {
+    for (const auto& [input, hash] : live[i].received().last()) {
       of_runner.hashes.push_back(HexadecimalHash(hash));
     }
   }

@@ -41,7 +41,7 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
 
 /// Names in the plan's options against those that inputs and outputs have. Nothing is known, and
 /// nothing is wrong, where a runner has failed or does not say what its outputs are. Errors as
-/// LiveRuns::CheckMaps and, unless the plan is lenient, CheckOutputNames.
+/// RunnerFeeds::CheckMaps and, unless the plan is lenient, CheckOutputNames.
 Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded);
 
 struct Comparing;

@@ -139,7 +139,7 @@ Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner&
   VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs,
                            ComparedPairs::Find(two, std::move(names), runner.marked));
   LargestErrorsOnly observer;
-  LpipsMeasure lpips([&runner] { return runner.live.ScriptWorker(); });
+  LpipsMeasure lpips([&runner] { return runner.live.opener().ScriptWorker(); });
   ComparisonParts parts;
   parts.perceptual = &lpips;
   parts.bounds = runner.bounds;

@@ -151,7 +151,7 @@ class Profiling {
 
   void Close(std::unique_ptr<OpenRunner>& open) {
     open->live->Close(0);
-    for (const std::string& note : open->live->notes()) AddNote(note);
+    for (const std::string& note : open->live->reports().notes()) AddNote(note);
     outcome_.faults.Add((*open->live)[0].failure());
     open.reset();
   }
@@ -186,7 +186,7 @@ class Profiling {
     if (own.found.empty()) {
       const RunPlan shaped = PlanOf(set);
       VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                               live.InputsToFeed(false, shaped.inputs.shape_words));
+                               live.feeds().InputsToFeed(false, shaped.inputs.shape_words));
       NoLog unheard;
       const auto draw = [&](const RunPlan& sized) { return MakeFeed(sized, live, unheard); };
       VERNIER_ASSIGN_OR_RETURN(
@@ -203,7 +203,7 @@ class Profiling {
 
   Result<TensorMap> MakeFeed(const RunPlan& shaped, const LiveRuns& live, Logger& logger) const {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                             live.InputsToFeed(false, shaped.inputs.shape_words));
+                             live.feeds().InputsToFeed(false, shaped.inputs.shape_words));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
                              FeedStream::Open(shaped, inputs, {}, logger));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
@@ -218,7 +218,7 @@ class Profiling {
       point.failure = FirstLine(runner.failure().message());
       return true;
     }
-    runner.ForgetLatencies();
+    runner.ForgetTimes();
     (void)runner.TakePeakMemory();
     const Result<std::optional<TensorMap>> settled = SettleFeed(index, set, live);
     if (settled.status().code() == StatusCode::kCancelled) return settled.status();
@@ -261,9 +261,9 @@ class Profiling {
       if (i == 0) first = std::move(result);
     }
     point.warm_ups = live[0].iterations();
-    point.first_seconds = live[0].latencies().front();
-    point.warm_up_seconds = live[0].total_seconds();
-    live[0].ForgetLatencies();
+    point.first_seconds = live[0].times().latencies().front();
+    point.warm_up_seconds = live[0].times().total_seconds();
+    live[0].ForgetTimes();
     return first;
   }
 
@@ -283,7 +283,7 @@ class Profiling {
   }
 
   void Summarise(LiveRunner& runner, ProfilePoint& point) {
-    point.latency = SummariseTimes(runner.latencies());
+    point.latency = SummariseTimes(runner.times().latencies());
     const double each = point.latency.mean;
     point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
     point.peak_memory = runner.TakePeakMemory();

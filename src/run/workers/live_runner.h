@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "backend/worker.h"
-#include "io/bytes/checksum.h"
 #include "run/workers/device_outputs.h"
+#include "run/workers/inference_times.h"
 #include "run/workers/model_source.h"
+#include "run/workers/opened_model.h"
+#include "run/workers/received_inputs.h"
+#include "run/workers/skipped_outputs.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_record.h"
 #include "vernier/runner_plan.h"
@@ -20,9 +23,6 @@
 #include "vernier/tensor.h"
 
 namespace vernier {
-
-/// 16 digits.
-std::string HexadecimalHash(uint64_t hash);
 
 /// What stays in a worker, and who has it there: outputs on a device, if another runner of the same
 /// worker may have its own there, or those that are named. Null: nothing does.
@@ -72,7 +72,7 @@ class LiveRunner {
   }
 
   /// Does the model keep state inside, from one inference to the next, which can be reset?
-  bool keeps_state() const { return session_.keeps_state || opens_again_; }
+  bool keeps_state() const { return session().keeps_state || opens_again_; }
   /// From now on it counts as such a model, which its worker resets by opening it again.
   void OpenAgainToReset() { opens_again_ = true; }
   /// Whether further inferences go on with the state of the one before. If not, which is so at
@@ -110,20 +110,16 @@ class LiveRunner {
 
   /// From now on Infer() learns what the framework's process received. A worker that cannot do so
   /// is no failure.
-  void HashInputs() { hashes_ = worker_->HashInputs(session_id_).ok(); }
-
-  /// What the last inference received; empty where that is not known.
-  const InputHashes& received() const { return received_; }
-  /// The same of all inferences, warm-ups not included.
-  std::optional<ReceivedRecord> AllReceived() const;
+  void HashInputs() { received_.Count(worker_->HashInputs(session_id_).ok()); }
+  const ReceivedInputs& received() const { return received_; }
 
   /// Infer() in unusual circumstances; `request` need not name the session.
   Result<Worker::TrialOutcome> TryInfer(const TensorBlock& feed, TrialRequest request);
 
   /// An inference whose result was there already, and how long it took.
-  void TakeOver(std::optional<double> seconds);
+  void TakeOver(std::optional<double> seconds) { times_.Add(seconds); }
   /// Before that: it was made from inputs with these hashes, which received() then gives.
-  void TakeOverInputs(InputHashes hashes);
+  void TakeOverInputs(InputHashes hashes) { received_.TakeOver(std::move(hashes)); }
 
   /// Between these, what the framework says waits: for inferences on several threads.
   void HoldLog() { worker_->HoldLog(); }
@@ -163,23 +159,16 @@ class LiveRunner {
   bool inputs_unknown() const;
 
   const BackendInfo& backend() const { return backend_; }
-  const SessionDescription& session() const { return session_; }
-  /// What its model declares as outputs, whichever are marked or chosen; empty: not known.
-  const std::vector<std::string>& own_outputs() const { return own_outputs_; }
-  /// The one float type that the runner computes in; kUndefined: in those of the model's tensors.
-  DType computes_in() const { return computes_in_; }
-  const std::vector<SkippedOutput>& skipped() const { return skipped_; }
-  /// Those among them that inferences have made: values that are no tensors.
-  const std::vector<SkippedOutput>& lost() const { return lost_; }
+  const OpenedModel& model() const { return model_; }
+  const SessionDescription& session() const { return model_.session; }
+  const SkippedOutputs& skipped() const { return skipped_; }
 
   /// What is known of it once it was opened; not how fast it was, and not how it failed.
   RunnerRecord Describe() const;
 
-  /// Of inferences, in seconds: the first ones, enough for a median.
-  const std::vector<double>& latencies() const { return latencies_; }
-  int64_t iterations() const { return iterations_; }
-  double total_seconds() const { return total_seconds_; }
-  void ForgetLatencies();
+  const InferenceTimes& times() const { return times_; }
+  int64_t iterations() const { return times_.count(); }
+  void ForgetTimes() { times_ = {}; }
 
   /// Nothing that was inferred so far counts: neither times nor what was received.
   void ForgetInferences();
@@ -197,8 +186,6 @@ class LiveRunner {
                                      const std::function<void()>& meanwhile = {},
                                      int64_t count = 1);
   Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
-  void Remember();
-  void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
   std::vector<SkippedOutput> DropParts(TensorMap& outputs) const;
 
   const RunnerPlan& plan_;
@@ -209,23 +196,14 @@ class LiveRunner {
   uint64_t session_id_ = 0;
   Status failure_;
   BackendInfo backend_;
-  SessionDescription session_;
-  std::vector<std::string> own_outputs_;
-  DType computes_in_ = DType::kUndefined;
-  std::vector<SkippedOutput> skipped_, lost_;
-  std::optional<EngineBuildRecord> engine_;
+  OpenedModel model_;
   bool opened_ = false;
-  std::vector<double> latencies_;
-  int64_t iterations_ = 0;
-  double total_seconds_ = 0;
-  bool hashes_ = false;
+  InferenceTimes times_;
+  ReceivedInputs received_;
+  SkippedOutputs skipped_;
   bool goes_on_ = false;
   bool opens_again_ = false;
   bool without_parts_ = false;
-  InputHashes received_;
-  Checksum all_received_;
-  int64_t hashed_iterations_ = 0;
-  std::vector<std::pair<std::string, std::string>> first_received_;
 };
 
 }  // namespace vernier

@@ -1,0 +1,189 @@
+#include "run/live/runner_feeds.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "decide/label_scores.h"
+#include "record/runner_name.h"
+#include "run/feeds/described_inputs.h"
+#include "util/no_log.h"
+#include "vernier/part_names.h"
+
+namespace vernier {
+namespace {
+
+// A feed without what inputs that are no tensors take of it.
+struct SplitFeed {
+  TensorMap tensors, parts;
+};
+
+Result<SplitFeed> SplitParts(const TensorMap& feed, std::span<const std::string> nested) {
+  SplitFeed split;
+  std::vector<bool> found(nested.size(), false);
+  for (const NamedTensor& tensor : feed) {
+    const auto whole = std::ranges::find_if(
+        nested, [&](const std::string& name) { return BelongsTo(tensor.name, name); });
+    if (whole != nested.end()) found[static_cast<size_t>(whole - nested.begin())] = true;
+    (whole != nested.end() ? split.parts : split.tensors).push_back(tensor);
+  }
+  const auto missing = std::ranges::find(found, false);
+  if (missing == found.end()) return split;
+  const std::string& name = nested[static_cast<size_t>(missing - found.begin())];
+  return Malformed("input '" + name + "' is a sequence, a map or optional, for which nothing is " +
+                   "drawn: load its parts with --load-inputs, as '" + ElementName(name, 0) +
+                   "', '" + ElementName(name, 1) + "' of a sequence, '" + ValueName(name, "KEY") +
+                   "' of a map, '" + PresenceName(name) + "' of an optional");
+}
+
+bool IsFedLabel(const DecisionOptions& options, const NamedTensor& fed) {
+  return std::ranges::any_of(
+      options.labels, [&](const LabelsPlan& labels) { return FedLabelKey(labels) == fed.name; });
+}
+
+bool HasFedLabels(const DecisionOptions& options, const TensorMap& feed) {
+  return std::ranges::any_of(feed,
+                             [&](const NamedTensor& fed) { return IsFedLabel(options, fed); });
+}
+
+// Labels that come with what is fed are for models alone that have an input of that name.
+TensorMap WithoutFedLabels(const DecisionOptions& options, const LiveRunner& runner,
+                           const TensorMap& feed) {
+  TensorMap kept;
+  for (const NamedTensor& fed : feed) {
+    const auto& inputs = runner.session().inputs;
+    const bool taken = std::ranges::find(inputs, fed.name, &TensorInfo::name) != inputs.end();
+    if (taken || !IsFedLabel(options, fed)) kept.push_back(fed);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Status RunnerFeeds::CheckMaps() const {
+  if (runners_.empty()) return {};
+  const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
+  if (const StepStates* const states = steps_.states(); states != nullptr && all_opened) {
+    VERNIER_TRY(states->CheckUsed());
+  }
+  std::vector<std::vector<TensorInfo>> all;
+  for (const LiveRunner& runner : runners_) {
+    if (!runner.opened() || runner.session().inputs.empty()) return {};
+    VERNIER_TRY(maps_->CheckRunner(runner.name(), runner.session().inputs));
+    all.push_back(runner.session().inputs);
+  }
+  return maps_->CheckNames(all);
+}
+
+Result<std::vector<TensorInfo>> RunnerFeeds::InputsToFeed(
+    bool supplied, std::span<const std::string> shape_words) const {
+  const LiveRunner* silent = nullptr;
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const LiveRunner& runner = runners_[i];
+    // A feed is a step, or a sequence in the shapes of steps.
+    const bool takes_all_steps = steps_.states() != nullptr && steps_.states()->axis(i);
+    if (!runner.opened() || takes_all_steps) continue;
+    if (!runner.inputs_unknown()) return runner.session().inputs;
+    if (silent == nullptr) silent = &runner;
+  }
+  if (supplied || !plan_.inputs.load_paths.empty()) return std::vector<TensorInfo>();
+  return DescribedInputs(shape_words, silent);
+}
+
+// The inputs of the runner that feeds are made for, if that is another one.
+std::span<const TensorInfo> RunnerFeeds::MadeFor(size_t index) const {
+  for (const LiveRunner& other : runners_) {
+    if (!other.opened() || other.inputs_unknown()) continue;
+    return &other == &runners_[index] ? std::span<const TensorInfo>() : other.session().inputs;
+  }
+  return {};
+}
+
+Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger& logger,
+                                     MappedFeed* mapped) const {
+  const LiveRunner& runner = runners_[index];
+  const TensorMap* given = &feed;
+  TensorMap unlabelled, sliced, fed;
+  if (HasFedLabels(plan_.decisions, feed)) {
+    given = &(unlabelled = WithoutFedLabels(plan_.decisions, runner, feed));
+  }
+  const StepStates* const states = steps_.states();
+  if (states != nullptr) given = &(sliced = states->WithSlices(index, *given));
+  MappedFeed own;
+  if (!maps_->empty()) {
+    VERNIER_ASSIGN_OR_RETURN(own, maps_->Apply(runner.name(), runner.session().inputs, *given));
+    if (mapped != nullptr) *mapped = own;
+    given = &own.tensors;
+  }
+  if (states != nullptr) {
+    VERNIER_TRY(states->CheckMapped(index, own.mapped));
+    given = &(fed = states->WithState(index, *given));
+  }
+  if (runner.inputs_unknown()) return CoercedFeed{*given, {}};
+  const std::vector<std::string>& nested = runner.session().nested_inputs;
+  SplitFeed split;
+  if (!nested.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(split, SplitParts(*given, nested));
+    given = &split.tensors;
+  }
+  CoerceOptions options;
+  options.strictness = plan_.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
+  options.label = WithoutTime(runner.name());
+  options.made_for = MadeFor(index);
+  if (states != nullptr) {
+    options.origin = [&](const std::string& name) { return states->OriginOf(index, name); };
+  }
+  VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
+                           CoerceFeed(*given, runner.session().inputs, options, logger));
+  std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
+  return coerced;
+}
+
+// Of very many feeds one may be wrong: an error says which.
+Result<CoercedFeed> RunnerFeeds::OfFeed(int64_t iteration, Result<CoercedFeed> fits) const {
+  if (fits.ok() || iteration < 0) return fits;
+  const std::string number = iteration > 0 ? "iteration " + std::to_string(iteration) : "";
+  const std::string name = name_of_feed_ ? name_of_feed_(iteration) : number;
+  return name.empty() ? std::move(fits) : std::move(fits).Annotate(name);
+}
+
+Result<CoercedFeed> RunnerFeeds::Coerce(size_t index, const TensorMap& feed,
+                                        int64_t iteration) const {
+  NoLog unheard;
+  return OfFeed(iteration, Fit(index, feed, unheard, nullptr));
+}
+
+Result<CoercedFeed> RunnerFeeds::CoerceAndNote(size_t index, const TensorMap& feed,
+                                               int64_t iteration) {
+  const std::string& runner = runners_[index].name();
+  MappedFeed mapped;
+  VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
+                           OfFeed(iteration, Fit(index, feed, reports_.logger(), &mapped)));
+  for (const auto& [input, source] : mapped.mapped) {
+    reports_.NoteOnce(runner + ": input '" + input + "': is '" + source + "' (--map-inputs)");
+  }
+  for (const std::string& name : mapped.left_out) {
+    reports_.NoteOnce(runner + ": '" + name + "' is left out (--map-inputs)");
+  }
+  for (const std::string& note : coerced.notes) reports_.NoteOnce(runner + ": " + note);
+  if (!maps_->empty()) {
+    mapped.tensors.clear();
+    mapped_.insert_or_assign(runner, std::move(mapped));
+  }
+  return coerced;
+}
+
+// Later iterations have sizes that did before.
+std::string RunnerFeeds::NoteOnSizes(int64_t iteration) const {
+  const Result<std::vector<TensorInfo>> fed = InputsToFeed(true, {});
+  return iteration == 0 && fed.ok() ? NoteOfFreeSizes(plan_.inputs, *fed, tried_sizes_) : "";
+}
+
+void RunnerFeeds::DescribeMaps(size_t index, RunnerRecord& record) const {
+  const auto mapped = mapped_.find(runners_[index].name());
+  if (mapped == mapped_.end()) return;
+  record.mapped_inputs = mapped->second.mapped;
+  record.left_out_inputs = mapped->second.left_out;
+}
+
+}  // namespace vernier

@@ -1,0 +1,146 @@
+#include "run/live/runner_opener.h"
+
+#include <utility>
+
+#include "run/feeds/feed_plan.h"
+#include "run/steps/reset_words.h"
+
+namespace vernier {
+
+RunnerOpener::RunnerOpener(const RunPlan& plan, const std::atomic<int>& interrupted,
+                           RunnerReports& reports, const Embedder* caller)
+    : plan_(plan),
+      interrupted_(interrupted),
+      reports_(reports),
+      pool_(plan.execution, interrupted, reports.logger(), caller,
+            plan.lenient ? FrameworkWords::kPassedOn : FrameworkWords::kLogged),
+      conversions_(pool_, reports.logger()),
+      places_(plan.runners.size(), RunnerPlace::kAuto) {}
+
+Result<std::shared_ptr<Worker>> RunnerOpener::WorkerAt(RunnerPlace place, RunnerPlan runner,
+                                                       size_t copy) {
+  runner.place = place;
+  return pool_.Get(runner, copy);
+}
+
+Result<std::shared_ptr<Worker>> RunnerOpener::WorkerFor(size_t index, const RunnerPlan& runner,
+                                                        size_t copy) {
+  return WorkerAt(places_[index], runner, copy);
+}
+
+void RunnerOpener::Start(size_t index, LiveRunner& runner) {
+  RunnerPlace place = runner.plan().place;
+  if (place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan())) {
+    place = RunnerPlace::kPlugin;
+  }
+  Result<std::shared_ptr<Worker>> worker = WorkerAt(place, runner.plan());
+  if (!worker.ok() && MayMoveToPython(runner)) {
+    Result<std::shared_ptr<Worker>> python = WorkerAt(RunnerPlace::kPython, runner.plan());
+    if (python.ok()) {
+      worker = std::move(python);
+      place = RunnerPlace::kPython;
+    }
+  }
+  places_[index] = place;
+  if (worker.ok()) {
+    runner.Attach(*std::move(worker), index);
+  } else {
+    reports_.Fail(runner, worker.status());
+  }
+}
+
+// TensorRT's plug-in fits one major version; what it refuses once it has loaded is refused.
+bool RunnerOpener::MayMoveToPython(const LiveRunner& runner) const {
+  return vernier::MayMoveToPython(runner.plan()) && runner.backend().framework_version.empty();
+}
+
+Result<ModelPlan> RunnerOpener::ModelAgain(const RunnerPlan& runner) {
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, ModelOf(runner));
+  model.save_path.clear();
+  model.print_summary = false;
+  return model;
+}
+
+Result<std::shared_ptr<const ModelSource>> RunnerOpener::SourceOf(const ModelPlan& model,
+                                                                  Logger& logger) {
+  return ModelSource::Prepare(model, logger, [this] { return ScriptWorker(); });
+}
+
+OptionList RunnerOpener::ResetOptions(const RunnerPlan& runner) const {
+  std::string method = ResetMethodOf(plan_.steps.resets, runner);
+  return method.empty() ? OptionList() : OptionList{{"reset", std::move(method)}};
+}
+
+Result<SessionParts> RunnerOpener::Prepare(const RunnerPlan& runner, const ModelPlan& model,
+                                           const PythonFeeds& python, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> source, SourceOf(model, logger));
+  VERNIER_ASSIGN_OR_RETURN(CalibrationFeeds calibration,
+                           CalibrationFeeds::Make(plan_, runner, *source, python, logger));
+  OptionList options = calibration.options();
+  if (std::string shapes = ListedFeedShapes(plan_, source->request().inputs);
+      runner.backend == "openvino" && plan_.execution.batch_feeds <= 1 && !shapes.empty()) {
+    options.emplace_back("feed_shapes", std::move(shapes));
+  }
+  const OptionList resets = ResetOptions(runner);
+  options.insert(options.end(), resets.begin(), resets.end());
+  return SessionParts{std::move(source), std::move(calibration), std::move(options)};
+}
+
+Status RunnerOpener::Open(size_t index, LiveRunner& runner, const ModelPlan& model,
+                          const PythonFeeds& python, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, Prepare(runner.plan(), model, python, logger));
+  VERNIER_TRY(CheckRandomNumbers(runner, *parts.model));
+  Status status = runner.Open(*parts.model, parts.options, plan_.inputs.found_dims);
+  const bool has_both =
+      runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
+  const bool may_try_python = has_both || MayMoveToPython(runner);
+  if (!status.ok() && may_try_python && !interrupted_) {
+    status = OpenInPython(index, runner, *parts.model, status);
+  }
+  switch (status.code()) {
+    case StatusCode::kOk:
+      if (plan_.execution.hash_inputs) runner.HashInputs();
+      return {};
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kCancelled:
+      return status;
+    default:
+      reports_.Fail(runner, status);
+      return {};
+  }
+}
+
+// A plug-in that does not fit this machine or this model leaves it to the user's Python.
+Status RunnerOpener::OpenInPython(size_t index, LiveRunner& runner, const ModelSource& model,
+                                  const Status& why_not_plugin) {
+  reports_.logger().Verbose(PadName(runner.name()) +
+                            " | the plug-in is not used: " + why_not_plugin.message());
+  (void)runner.Close();
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker,
+                           WorkerAt(RunnerPlace::kPython, runner.plan()));
+  places_[index] = RunnerPlace::kPython;
+  runner.Attach(std::move(worker), index);
+  const Status status = runner.Open(model, ResetOptions(runner.plan()), plan_.inputs.found_dims);
+  if (status.code() != StatusCode::kUnavailable) return status;
+  if (runner.plan().backend == "tensorrt") {
+    // Where it is missing altogether, its plug-in says what it looked for.
+    return runner.backend().framework_version.empty() ? why_not_plugin : status;
+  }
+  return Unavailable(status.message() +
+                     "\nNote: its plug-in cannot be used either: " + why_not_plugin.message());
+}
+
+// Of nodes with a seed, too.
+Status RunnerOpener::CheckRandomNumbers(const LiveRunner& runner, const ModelSource& model) {
+  if (model.random_operator().empty()) return {};
+  random_numbers_ = runner.name() + ": its model draws random numbers (" + model.random_operator() +
+                    "), and runtimes go on drawing from one inference to the next";
+  const std::string note = random_numbers_ +
+                           ": with --shard, --workers-per-runner and --devices the outputs differ "
+                           "from those of one process";
+  reports_.NoteOnce(note);
+  const bool shared = plan_.shard.wanted() || plan_.execution.WorkersOfRunner() > 1;
+  return shared ? InvalidArgument(note + ": leave them out") : Status();
+}
+
+}  // namespace vernier

@@ -1,0 +1,85 @@
+#include "run/live/side_inference.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "run/workers/fake_workers.h"
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+using testing_workers::Adds;
+using testing_workers::FakeModel;
+using testing_workers::FakeWorkers;
+using testing_workers::Floats;
+using testing_workers::InRun;
+using testing_workers::Refuses;
+using testing_workers::RunnersOf;
+
+class SideInferenceTest : public testing::Test {
+ protected:
+  LiveRuns& Open(const std::map<std::string, FakeModel>& models) {
+    plan_.runners = RunnersOf(models);
+    workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
+    caller_.workers = workers_.get();
+    live_ = std::make_unique<LiveRuns>(plan_, interrupted_, log_, &caller_);
+    live_->Start();
+    for (size_t i = 0; i < live_->size(); ++i) EXPECT_TRUE(live_->Open(i).ok());
+    return *live_;
+  }
+
+  static float FirstOf(const Result<TensorMap>& made) {
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return made.ok() ? made->front().tensor.As<float>().front() : -1;
+  }
+
+  const TensorMap feed_ = {{"x", Floats({4}, {3, 3, 3, 3})}};
+  RunPlan plan_;
+  std::atomic<int> interrupted_{0};
+  NoLog log_;
+  std::unique_ptr<FakeWorkers> workers_;
+  Embedder caller_;
+  std::unique_ptr<LiveRuns> live_;
+};
+
+TEST_F(SideInferenceTest, AnInferenceAsideDoesNotCount) {
+  LiveRuns& live = Open({{"a", Adds(1)}});
+  EXPECT_EQ(FirstOf(InferAside(live, 0, feed_, 0)), 4);
+  EXPECT_EQ(live[0].iterations(), 0);
+}
+
+TEST_F(SideInferenceTest, AnInferenceAsideThatFailsEndsItsRunner) {
+  LiveRuns& live = Open({{"a", Adds(1, InRun(0, Refuses("no room")))}});
+  EXPECT_EQ(InferAside(live, 0, feed_, 0).status().message(), "no room");
+  EXPECT_EQ(live[0].failure().message(), "no room");
+  EXPECT_EQ(InferAside(live, 0, feed_, 0).status().message(), "no room");
+}
+
+TEST_F(SideInferenceTest, AnotherModelLeavesTheRunnerAsItIs) {
+  FakeModel broken = Adds(1);
+  broken.open = BackendError("operator Foo is unknown");
+  LiveRuns& live = Open({{"a", Adds(1)}, {"b", Adds(2)}, {"c", broken}});
+  const auto source = live.opener().SourceOf(live[1].plan().model, log_);
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ(FirstOf(InferAsideWith(live, 0, **source, feed_, 0)), 5);
+  EXPECT_EQ(FirstOf(InferAside(live, 0, feed_, 0)), 4);
+  const auto other = live.opener().SourceOf(live[2].plan().model, log_);
+  EXPECT_EQ(InferAsideWith(live, 0, **other, feed_, 0).status().message(),
+            "operator Foo is unknown");
+  EXPECT_TRUE(live[0].alive());
+}
+
+TEST_F(SideInferenceTest, NothingIsTriedOnceASignalHasCome) {
+  LiveRuns& live = Open({{"a", Adds(1)}});
+  EXPECT_TRUE(*TryInference(live, 0, feed_));
+  interrupted_ = 2;
+  EXPECT_EQ(TryInference(live, 0, feed_).status().code(), StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace vernier
