@@ -143,7 +143,8 @@ class StateSearch {
         node.inputs(), [&](const Value* input) { return (Of(*input) & (kOwn | kHolds)) != 0; });
     if (!has_own) return;
     NoteWrite(kOwn | kFixed);
-    found_.unseen = node.s(torch::jit::attr::name);
+    const bool named = node.hasAttribute(torch::jit::attr::name);
+    found_.unseen = named ? node.s(torch::jit::attr::name) : node.kind().toUnqualString();
     for (const Value* output : node.outputs()) Add(*output, kOwn | kFixed);
   }
 

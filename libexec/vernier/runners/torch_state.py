@@ -1,5 +1,5 @@
-"""What the code of a TorchScript module shows of the state that a call leaves in it for the next. As
-in the plug-in (backends/torch/module_state.h)."""
+"""What the code of a TorchScript module shows of the state that a call leaves in it for the next.
+As in the plug-in (backends/torch/module_state.h)."""
 
 import re
 
@@ -212,7 +212,7 @@ class _Search:
         """Nobody knows what it does to the module's values."""
         if any(self._of(value) & (OWN | HOLDS) for value in inputs):
             self._note_write(OWN | FIXED)
-            self.state.unseen = node.s("name")
+            self.state.unseen = node.s("name") if node.hasAttribute("name") else node.kind()
             for output in outputs:
                 self._add(output, OWN | FIXED)
 
