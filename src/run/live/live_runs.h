@@ -62,6 +62,9 @@ class LiveRuns {
   /// State that is fed back between steps; null without steps.
   StepStates* steps() { return steps_.states(); }
   const StepStates* steps() const { return steps_.states(); }
+  /// With steps: what a runner gave, for its next one. One that lacks what that is fed with is out
+  /// of the run, but not of this step. Other errors as StepStates::Remember.
+  Status RememberState(size_t index, const TensorMap& outputs);
 
   /// kInvalidArgument where a map without a label names no input of any runner, or a word of
   /// --feed-back is about none of them. All must have been opened; where one has failed or does not

@@ -105,7 +105,7 @@ Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const Ten
   VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> again,
                            Finish(index, iteration, runner.InferAgain(own.block(), iteration)));
   const bool has_state = again && steps() != nullptr && steps()->decoding() == nullptr;
-  if (has_state) VERNIER_TRY(steps()->Remember(index, again->outputs));
+  if (has_state) VERNIER_TRY(RememberState(index, again->outputs));
   return again;
 }
 

@@ -106,6 +106,13 @@ bool LiveRuns::HasState(size_t index) {
   return state.ok();
 }
 
+Status LiveRuns::RememberState(size_t index, const TensorMap& outputs) {
+  Status remembered = steps()->Remember(index, outputs);
+  if (remembered.code() != StatusCode::kBackend) return remembered;
+  Fail(runners_[index], remembered);
+  return {};
+}
+
 Result<IterationResult> LiveRuns::TakeStep(size_t index, int64_t iteration) {
   runners_[index].TakeOver(std::nullopt);
   return steps_.Take(index, iteration);

@@ -216,6 +216,60 @@ TEST_F(StepRunsTest, ALoneRunnerThatFailsIsAllThatIsSaid) {
   EXPECT_THAT(ran.record.error, Not(HasSubstr("needs the state")));
 }
 
+// Recurs(1) that leaves its state out from an inference on.
+FakeModel LeavesOutState(int64_t from) {
+  FakeModel model = Recurs(1);
+  model.infer = [from](const TensorMap& feed, int64_t run) {
+    FakeAnswer answer = Recurs(1).infer(feed, run);
+    if (run >= from) answer.outputs->pop_back();
+    return answer;
+  };
+  return model;
+}
+
+TEST_F(StepRunsTest, ARunnerThatLeavesOutItsStateIsAloneOutOfTheRun) {
+  plan_.output_map_words = {"state_n="};
+  for (const bool parallel : {false, true}) {
+    for (const int64_t from : {0, 2, 5}) {
+      SCOPED_TRACE(from);
+      plan_.execution.parallel = parallel;
+      plan_.runners.clear();
+      observer_ = {};
+      const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", LeavesOutState(from)}, {"c", Recurs(1)}});
+      EXPECT_THAT(ran.record.error, IsEmpty());
+      EXPECT_TRUE(ran.faults.backend);
+      EXPECT_THAT(
+          ran.record.runners[1].failure,
+          testing::StartsWith("gave no output 'state_n' at step " + std::to_string(from % 4) +
+                              " of sequence " + std::to_string(from / 4) +
+                              ", which the input 'state' of "
+                              "the next step is fed with (--feed-back), but 'y'"));
+      ExpectSums("a");
+      ExpectSums("c");
+      // The step itself is whole.
+      EXPECT_EQ(observer_.made["b"].size(), static_cast<size_t>(from + 1));
+    }
+  }
+}
+
+TEST_F(StepRunsTest, AStateThatFeedsNoStepMayBeLeftOut) {
+  plan_.output_map_words = {"state_n="};
+  FakeModel at_last_steps = Recurs(1);
+  at_last_steps.infer = [](const TensorMap& feed, int64_t run) {
+    FakeAnswer answer = Recurs(1).infer(feed, run);
+    if (run % 4 == 3) answer.outputs->pop_back();
+    return answer;
+  };
+  EXPECT_FALSE(Run({{"a", Recurs(1)}, {"b", at_last_steps}}).faults.any());
+  plan_.runners.clear();
+  plan_.steps.state = StateSource::kReference;
+  EXPECT_FALSE(Run({{"a", Recurs(1)}, {"b", LeavesOutState(2)}}).faults.any());
+  plan_.runners.clear();
+  const RunOutcome ran = Run({{"a", LeavesOutState(2)}, {"b", Recurs(1)}});
+  EXPECT_THAT(ran.record.runners[0].failure, HasSubstr("gave no output 'state_n' at step 2"));
+  EXPECT_THAT(ran.record.error, HasSubstr("step 3 needs the state of a, which has failed"));
+}
+
 TEST_F(StepRunsTest, WithoutItsReferenceARunEnds) {
   plan_.steps.state = StateSource::kReference;
   FakeModel dies = Recurs(1);

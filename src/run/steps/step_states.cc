@@ -31,6 +31,16 @@ bool IsMadeOf(const std::string& source, const std::string& tensor) {
          source[tensor.size()] == '@';
 }
 
+Status LacksOutput(const StatePair& pair, const TensorMap& outputs, const StepPosition& position) {
+  std::vector<std::string> given;
+  for (const NamedTensor& output : outputs) given.push_back(output.name);
+  return BackendError("gave no output '" + pair.output + "' at step " +
+                      std::to_string(position.step) + " of sequence " +
+                      std::to_string(position.sequence) + ", which the input '" + pair.input +
+                      "' of the next step is fed with (--feed-back), but " +
+                      (given.empty() ? "nothing" : FirstQuoted(given)));
+}
+
 }  // namespace
 
 TensorMap Overlaid(TensorMap tensors, const TensorMap& others) {
@@ -255,24 +265,17 @@ std::string StepStates::TokensInput() const {
   return "";
 }
 
-// At a step before, it had one.
-Status StepStates::LacksOutput(size_t runner, const std::string& output) const {
-  return BackendError(shown_[runner] + " gave no output '" + output + "' at step " +
-                      std::to_string(position_.step) + " of sequence " +
-                      std::to_string(position_.sequence) + ", which the next step is fed with");
-}
-
 Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
   Runner& here = runners_[runner];
   here.next.clear();
+  const bool feeds_next = !position_.last() && (runner == 0 || !shares_state());
   for (const StatePair& pair : here.pairs) {
     const Tensor* const output = Find(outputs, pair.output);
-    if (output == nullptr) {
-      if (position_.step > 0) return LacksOutput(runner, pair.output);
-      return InvalidArgument("--feed-back: " + shown_[runner] + " has no output '" + pair.output +
-                             "' that could be its input '" + pair.input + "'");
+    if (output != nullptr) {
+      here.next.push_back({pair.input, *output});
+    } else if (feeds_next) {
+      return LacksOutput(pair, outputs, position_);
     }
-    here.next.push_back({pair.input, *output});
   }
   if (!decoding_) return {};
   VERNIER_ASSIGN_OR_RETURN(std::optional<Tensor> tokens,

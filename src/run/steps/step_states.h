@@ -102,7 +102,7 @@ class StepStates {
   /// or all steps at once, runner by runner. kUnavailable where the reference has failed; kBackend
   /// where a runner that feeds itself or others has chosen no token; errors as Decoding::Begin.
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
-  /// What a runner made of this step.
+  /// What a runner made of this step. kBackend where it lacks what its next step is fed with.
   Status Remember(size_t runner, const TensorMap& outputs);
 
   /// The feed of this step as one runner is given it, before --map-inputs and after. With all of
@@ -182,7 +182,6 @@ class StepStates {
       std::span<const std::pair<std::string, std::string>> met) const;
   Status EnterZeros(const TensorMap& feed);
   Status EnterTokens(TensorMap& feed);
-  Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
   bool Stays(size_t runner, const RunnerSides& sides, const std::string& input) const;
   void SayConstants(size_t runner, const RunnerSides& sides);
