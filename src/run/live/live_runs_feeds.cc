@@ -207,11 +207,13 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
     if (mapped != nullptr) *mapped = own;
     given = &own.tensors;
   }
+  std::vector<std::string> notes;
   if (states != nullptr) {
     VERNIER_TRY(states->CheckMapped(IndexOf(runner), own.mapped));
-    given = &(fed = states->WithState(IndexOf(runner), *given));
+    VERNIER_ASSIGN_OR_RETURN(fed, states->WithState(IndexOf(runner), *given, notes));
+    given = &fed;
   }
-  if (runner.inputs_unknown()) return CoercedFeed{*given, {}};
+  if (runner.inputs_unknown()) return CoercedFeed{*given, std::move(notes)};
   const std::vector<std::string>& nested = runner.session().nested_inputs;
   SplitFeed split;
   if (!nested.empty()) {
@@ -230,6 +232,7 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
                            CoerceFeed(*given, runner.session().inputs, options, logger));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
+  std::ranges::move(notes, std::back_inserter(coerced.notes));
   return coerced;
 }
 

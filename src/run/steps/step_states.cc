@@ -91,6 +91,7 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   for (const TensorInfo& output : sides.outputs) here.given.push_back(output.name);
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
   VERNIER_TRY(CheckReference());
+  VERNIER_TRY(CheckSharedTypes(runner));
   if (decoding_) {
     VERNIER_TRY(decoding_->Pair(runner, sides, here.pairs, DrivenInputs(), *logger_));
   }
@@ -273,6 +274,7 @@ Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
     const Tensor* const output = Find(outputs, pair.output);
     if (output != nullptr) {
       here.next.push_back({pair.input, *output});
+      here.types[pair.input] = output->dtype();
     } else if (feeds_next) {
       return LacksOutput(pair, outputs, position_);
     }
@@ -296,9 +298,11 @@ TensorMap StepStates::WithSlices(size_t runner, const TensorMap& feed) const {
   return Overlaid(feed, runners_[runner].slices);
 }
 
-TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
+Result<TensorMap> StepStates::WithState(size_t runner, const TensorMap& mapped,
+                                        std::vector<std::string>& notes) const {
   const Runner& here = runners_[runner];
-  if (shares_state() || !here.paired) return mapped;
+  if (!here.paired) return mapped;
+  if (shares_state()) return InOwnTypes(runner, mapped, notes);
   TensorMap fed = Overlaid(mapped, here.state);
   // At first the state may be there under another runner's names, for --map-inputs or by likeness.
   const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
