@@ -268,6 +268,23 @@ InPlace.__module__ = "elsewhere"
 torch.save(InPlace(), f"{FOLDER}/elsewhere.pt")
 torch.save(layers, f"{FOLDER}/legacy.pt", _use_new_zipfile_serialization=False)
 save(layers.eval(), "module_script.pt")
+# Eagerly run, of a class that is found beside it.
+with open(f"{FOLDER}/eager_tally.py", "w", encoding="utf-8") as file:
+    file.write("""
+import torch
+
+
+class Tally(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = [torch.zeros(1, 4)]
+
+    def forward(self, x):
+        self.kept[0] += x
+        return self.kept[0].clone()
+""")
+sys.path.insert(0, FOLDER)
+torch.save(__import__("eager_tally").Tally(), f"{FOLDER}/eager_tally.pt")
 if hasattr(torch, "export"):
     batch = torch.export.Dim("n", min=2)
     inputs = (torch.randn(2, 6), torch.randn(3))

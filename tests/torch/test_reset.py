@@ -58,6 +58,18 @@ class StateInside(TorchCase):
                 said = done.out + done.err
                 self.assertEqual(said.count("calls the method 'forward' of an interface"), 1, said)
 
+    def test_a_pickled_module_is_opened_again_for_each_sequence(self):
+        done = self.passes("--runner", "a=torch tally.pt", "--runner", "b=torch eager_tally.pt",
+                           "--torch-in", "python", "--allow-pickle", "--iterations", "2",
+                           "--steps", "3", "--step-slice", "x:axis=1,size=4", "--input-shapes",
+                           "x:[1,12]", "--save-record", "r.json",
+                           env={"PYTHONPATH": str(self.models)})
+        said = done.out + done.err
+        self.assertIn("b | Feeds nothing back, and has no method reset_states: it is opened again",
+                      said)
+        record = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["pairs"][0]["passed_iterations"], 6)
+
     def test_what_reads_its_own_and_writes_to_new_tensors_keeps_no_state(self):
         for place, name in itertools.product(PLACES, ("stateless", "in_list")):
             with self.subTest(place=place, name=name):

@@ -35,10 +35,16 @@ Status MayKeepState(const StepPlan& steps, const std::string& runner) {
                          "--state");
 }
 
-// A script of the user: our own runners know their state, and a caller's object is there once.
-bool CanOpenAgain(const RunnerPlan& runner) {
-  if (runner.backend != "python") return false;
-  return std::ranges::none_of(runner.session_options, [](const auto& option) {
+// A script of the user, or a pickle of the user's classes: our own runners know their state, and a
+// caller's object is there once.
+bool CanOpenAgain(const LiveRunner& runner) {
+  const OptionList& options = runner.plan().session_options;
+  if (runner.plan().backend == "torch" && !runner.in_plugin()) {
+    return std::ranges::any_of(options,
+                               [](const auto& option) { return option.first == "allow_pickle"; });
+  }
+  if (runner.plan().backend != "python") return false;
+  return std::ranges::none_of(options, [](const auto& option) {
     return option.first == "script" &&
            (option.second.starts_with("builtin:") || IsCallersObject(option.second));
   });
@@ -65,7 +71,7 @@ Status LiveRuns::PairStates(size_t index) {
   StepStates* const states = steps();
   if (states == nullptr || !runner.opened()) return {};
   if (runner.keeps_state()) VERNIER_TRY(MayKeepState(plan_.steps, states->ShownName(index)));
-  RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner.plan())};
+  RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner)};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
   if (runner.plan().model.edited()) sides.own_outputs = runner.own_outputs();
