@@ -289,7 +289,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
     return std::optional<IterationResult>(std::move(part));
   }
   VERNIER_TRY(BringBack(index));
-  if (!HasState(index)) return std::optional<IterationResult>();
+  if (!HasState(index)) return MissStep(index);
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   LogInputs(runner);
   std::optional<Result<IterationResult>> held = TakeHeld(index, iteration);
@@ -299,7 +299,10 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   };
   if (!held) {
     if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
-      return Finish(index, iteration, begun);
+      // What is saved has no gaps.
+      if (!steps_.may_stay()) return Finish(index, iteration, begun);
+      LoseSequence(index, begun);
+      return MissStep(index);
     }
   }
   Result<IterationResult> made =

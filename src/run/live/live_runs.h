@@ -56,6 +56,9 @@ class LiveRuns {
   bool any_marked() const { return marked_; }
   std::vector<std::string> names() const;
 
+  /// The iterations that a runner has made, and those that it could not as its state was lost.
+  int64_t IterationsOf(size_t index) const;
+
   /// Iterations finished by every live runner; the largest int64 if none is alive.
   size_t CommonIterations() const;
 
@@ -295,8 +298,10 @@ class LiveRuns {
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
   Status PairStates(size_t index);
-  // False: the state that it is to be fed with is lost, and with it the runner.
+  // False: the state that it is to be fed with is lost, and with it the rest of the sequence.
   bool HasState(size_t index);
+  void LoseSequence(size_t index, const Status& why);
+  std::optional<IterationResult> MissStep(size_t index);
   Result<IterationResult> TakeStep(size_t index, int64_t iteration);
   Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   size_t IndexOf(const LiveRunner& runner) const;
@@ -343,6 +348,8 @@ class LiveRuns {
   };
   std::vector<HeldResult> held_;  // inferred beforehand, at most one of a runner
   int64_t tried_sizes_ = 0;
+
+  std::map<size_t, int64_t> missed_;  // iterations, by runner
 
   bool last_was_light_ = false;  // the last inference: short, and its outputs small
 

@@ -105,11 +105,29 @@ OutputsThatStay LiveRuns::StayingOutputs(size_t index, int64_t iteration) {
 }
 
 bool LiveRuns::HasState(size_t index) {
-  LiveRunner& runner = runners_[index];
-  if (!runner.alive()) return false;
+  if (!runners_[index].alive()) return false;
+  if (steps_.may_stay() && steps_.HasLostSequence(index)) return false;
   const Status state = steps_.CheckState(index, devices_);
-  if (!state.ok()) Fail(runner, state);
+  if (!state.ok()) LoseSequence(index, state);
   return state.ok();
+}
+
+// The state begins anew with the next one, and so does the runner, which has another worker.
+void LiveRuns::LoseSequence(size_t index, const Status& why) {
+  const std::string& name = runners_[index].name();
+  steps_.LoseSequence(index);
+  logger_.Error(PadName(name) + " | MISSING up to the end of the sequence: " + why.message());
+  notes_.push_back(name + ": " + why.message() + ", so the rest of this sequence is missing");
+}
+
+std::optional<IterationResult> LiveRuns::MissStep(size_t index) {
+  missed_[index] += runners_[index].alive() ? 1 : 0;
+  return std::nullopt;
+}
+
+int64_t LiveRuns::IterationsOf(size_t index) const {
+  const auto missed = missed_.find(index);
+  return runners_[index].iterations() + (missed == missed_.end() ? 0 : missed->second);
 }
 
 Status LiveRuns::RememberState(size_t index, const TensorMap& outputs) {
