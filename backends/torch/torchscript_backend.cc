@@ -34,14 +34,16 @@ class MemoryBuffer final : public std::streambuf {
   }
 };
 
-torch::jit::Module Read(const vn_model& model) {
+LoadModule Reader(const vn_model& model) {
   if (model.bytes == nullptr) {
-    return torch::jit::load(std::string(sdk::View(model.path)), at::kCPU);
+    return [path = std::string(sdk::View(model.path))] { return torch::jit::load(path, at::kCPU); };
   }
-  auto* bytes = static_cast<char*>(const_cast<void*>(model.bytes));
-  MemoryBuffer buffer(std::span(bytes, model.byte_count));
-  std::istream in(&buffer);
-  return torch::jit::load(in, at::kCPU);
+  const auto* const bytes = static_cast<const char*>(model.bytes);
+  return [kept = std::string(bytes, model.byte_count)]() mutable {
+    MemoryBuffer buffer(kept);
+    std::istream in(&buffer);
+    return torch::jit::load(in, at::kCPU);
+  };
 }
 
 OutputNames NamesFor(const vn_model& model, const sdk::Options& options) {
@@ -69,7 +71,7 @@ class TorchScriptBackend {
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
     const std::string path(sdk::View(model.path));
     try {
-      return TorchScriptSession::Create(host_, Read(model),
+      return TorchScriptSession::Create(host_, Reader(model),
                                         {.outputs = NamesFor(model, options),
                                          .asked = !options.GetAll("output_names").empty(),
                                          .reset = std::string(options.Get("reset"))});

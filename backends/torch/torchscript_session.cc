@@ -1,6 +1,5 @@
 #include "torchscript_session.h"
 
-#include <torch/csrc/jit/passes/inliner.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "module_state.h"
 #include "torch_tensor.h"
 
 namespace vernier {
@@ -41,57 +41,8 @@ bool NeedsItsOwnInputs(const torch::jit::Block& block) {
   return false;
 }
 
-std::shared_ptr<torch::jit::Graph> InlinedForward(const torch::jit::Module& module) {
-  auto graph = module.get_method("forward").graph()->copy();
-  torch::jit::Inline(*graph);
-  return graph;
-}
-
 bool NeedsItsOwnInputs(const torch::jit::Module& module) {
   return NeedsItsOwnInputs(*InlinedForward(module)->block());
-}
-
-// Is it an attribute of the module, or a view of one?
-bool IsOfModule(const torch::jit::Value& value) {
-  const torch::jit::Node* node = value.node();
-  while (node->kind() != torch::jit::prim::GetAttr) {
-    const c10::FunctionSchema* schema = node->maybeSchema();
-    const bool is_view = schema != nullptr && !schema->is_mutable() && !node->inputs().empty() &&
-                         !schema->returns().empty() &&
-                         schema->returns().front().alias_info() != nullptr;
-    if (!is_view) return false;
-    node = node->input(0)->node();
-  }
-  return true;
-}
-
-// Of a module that is not trained: is it `training`, or what a branch on that gives?
-bool IsFalse(const torch::jit::Value& value) {
-  const torch::jit::Node& node = *value.node();
-  if (node.kind() == torch::jit::prim::GetAttr) {
-    return node.s(torch::jit::attr::name) == "training";
-  }
-  if (node.kind() != torch::jit::prim::If || !IsFalse(*node.input(0))) return false;
-  return IsFalse(*node.blocks().at(1)->outputs().at(value.offset()));
-}
-
-// Does it write to attributes of the module, which the next run finds? Statistics that only
-// training writes do not count.
-bool KeepsState(const torch::jit::Block& block) {
-  for (const torch::jit::Node* node : block.nodes()) {
-    if (node->kind() == torch::jit::prim::If && IsFalse(*node->input(0))) {
-      if (KeepsState(*node->blocks().at(1))) return true;
-      continue;
-    }
-    if (node->kind() == torch::jit::prim::SetAttr) return true;
-    const c10::FunctionSchema* schema = node->maybeSchema();
-    const bool writes = schema != nullptr && schema->is_mutable() && !node->inputs().empty();
-    if (writes && IsOfModule(*node->input(0))) return true;
-    for (const torch::jit::Block* inner : node->blocks()) {
-      if (KeepsState(*inner)) return true;
-    }
-  }
-  return false;
 }
 
 bool CanBeCalledAlone(const torch::jit::Method& method) {
@@ -154,19 +105,26 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-TorchScriptSession::TorchScriptSession(const sdk::Host& host, torch::jit::Module module)
+TorchScriptSession::TorchScriptSession(const sdk::Host& host, LoadModule load)
     : host_(host),
-      module_(std::move(module)),
+      load_(std::move(load)),
       device_(torch::cuda::is_available() ? at::kCUDA : at::kCPU) {
+  Load();
+}
+
+void TorchScriptSession::Load() {
+  module_ = load_();
   module_.eval();
   module_.to(device_);
 }
 
 Result<std::unique_ptr<sdk::Session>> TorchScriptSession::Create(const sdk::Host& host,
-                                                                 torch::jit::Module module,
+                                                                 LoadModule load,
                                                                  const ModuleWords& words) {
-  if (!module.find_method("forward")) return Malformed("the module has no method 'forward'");
-  std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(host, std::move(module)));
+  std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(host, std::move(load)));
+  if (!session->module_.find_method("forward")) {
+    return Malformed("the module has no method 'forward'");
+  }
   VERNIER_TRY(session->ReadArguments());
   VERNIER_TRY(session->ReadResults(words.outputs, words.asked));
   VERNIER_TRY(session->FindReset(words.reset));
@@ -224,17 +182,29 @@ Status TorchScriptSession::FindReset(const std::string& asked) {
     return InvalidArgument(
         "--reset " + asked + ": the module has no " +
         (method ? "method '" + asked + "' that needs no arguments" : "method '" + asked + "'"));
-  } else if (KeepsState(*InlinedForward(module_)->block())) {
-    pristine_ = module_.deepcopy();
+  } else {
+    FindState();
   }
   return {};
 }
 
+void TorchScriptSession::FindState() {
+  const ModuleState state = FindModuleState(module_);
+  loads_again_ = state.kept && !state.in_copies;
+  if (state.kept && state.in_copies) pristine_ = module_.deepcopy();
+  if (state.unseen.empty()) return;
+  host_.Warning("the module calls the method '" + state.unseen +
+                "' of an interface or of C++, which may keep state: the module is loaded again "
+                "before each feed, or each sequence; a method reset_states avoids that");
+}
+
 Status TorchScriptSession::Reset() {
-  if (reset_.empty() && !pristine_) return NotFound("the module keeps no state");
+  if (reset_.empty() && !pristine_ && !loads_again_) return NotFound("the module keeps no state");
   const c10::InferenceMode no_gradients;
   try {
-    if (pristine_) {
+    if (loads_again_) {
+      Load();
+    } else if (pristine_) {
       module_ = pristine_->deepcopy();
     } else {
       module_.get_method(reset_)({});

@@ -120,9 +120,10 @@ void ComparisonTally::Add(const IterationComparison& iteration) {
     ++tally.iterations;
     tally.passed += output.passed() ? 1 : 0;
     if (output.passed() && !output.vacuous.empty()) ++tally.vacuous;
-    const bool outranks = IsOfValues(tally.vacuous_why) && !IsOfValues(output.vacuous);
-    if (!output.vacuous.empty() && (tally.vacuous_why.empty() || outranks)) {
-      tally.vacuous_why = output.vacuous;
+    if (!output.vacuous.empty()) {
+      tally.vacuous_why = tally.vacuous_why.empty()
+                              ? output.vacuous
+                              : VacuousInBoth(tally.vacuous_why, output.vacuous);
     }
     if (output.only_not_verified()) ++tally.not_verified;
     for (const FunctionResult& result : output.functions) AddFunction(tally, result);

@@ -52,8 +52,8 @@ struct OutputTally {
   int64_t passed = 0;
   int64_t not_verified = 0;  ///< neither passed nor mismatched: Verdict::kNotVerified
   int64_t vacuous = 0;       ///< passed without showing anything
-  /// Of the first such iteration, or of one that is all NaN; before reasons of values (IsOfValues)
-  /// goes any other.
+  /// Of all such iterations, and of those that are all NaN: the first reason, or as
+  /// VacuousInBoth().
   std::string vacuous_why;
   std::string failed_why;  ///< of the first comparison that could not be made
   std::vector<FunctionTally> functions;

@@ -37,6 +37,22 @@ TEST(ComparisonTally, CountsVacuousMatches) {
   EXPECT_EQ(tally.outputs()[0].vacuous_why, "all elements are zero");
 }
 
+TEST(ComparisonTally, ConstantsOfSeveralIterationsAreCalledTheSameInEach) {
+  const auto why = [](const std::vector<std::vector<float>>& iterations) {
+    ComparisonTally tally;
+    for (const std::vector<float>& y : iterations) tally.Add(Iteration(y, y, {}));
+    return tally.outputs()[0].vacuous_why;
+  };
+  EXPECT_EQ(why({{0, 0}, {0, 0}}), "all elements are zero");
+  EXPECT_EQ(why({{2, 2}}), "all elements are the same");
+  for (const float next : {0.0f, 1.0f, 2.0f}) {
+    EXPECT_EQ(why({{2, 2}, {next, next}}), "all elements of each iteration are the same");
+    EXPECT_EQ(why({{next, next}, {3, 4}, {2, 2}}), "all elements of each iteration are the same");
+  }
+  EXPECT_EQ(why({{0, 0}, {2, 2}, {0, 0}}), "all elements of each iteration are the same");
+  EXPECT_EQ(why({{}, {2, 2}}), "no elements");
+}
+
 TEST(Averages, HoldTheMeanAgainstTheTolerance) {
   CompareOptions options;
   options.check_error_stat.fallback = std::vector<ErrorStat>{ErrorStat::kMax};

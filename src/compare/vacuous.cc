@@ -14,6 +14,7 @@ constexpr std::string_view kNoElements = "no elements";
 constexpr std::string_view kAbsent = "absent on both sides";
 constexpr std::string_view kAllZero = "all elements are zero";
 constexpr std::string_view kAllSame = "all elements are the same";
+constexpr std::string_view kSameInEach = "all elements of each iteration are the same";
 
 bool StringsConstant(const Tensor& tensor) {
   for (int64_t i = 1; i < tensor.element_count(); ++i) {
@@ -84,6 +85,10 @@ bool IsZero(const Tensor& constant) {
                      [](std::byte byte) { return byte == std::byte{0}; });
 }
 
+bool IsOfConstants(std::string_view why) {
+  return why == kAllZero || why == kAllSame || why == kSameInEach;
+}
+
 }  // namespace
 
 std::string VacuousBecause(const Tensor& a, const Tensor& b) {
@@ -127,7 +132,14 @@ std::string VacuousBecause(const FunctionResult& result) {
 }
 
 bool IsOfValues(std::string_view why) {
-  return why == kNoElements || why == kAbsent || why == kAllZero || why == kAllSame;
+  return why == kNoElements || why == kAbsent || IsOfConstants(why);
+}
+
+std::string VacuousInBoth(std::string_view before, std::string_view next) {
+  if (IsOfValues(before) && !IsOfValues(next)) return std::string(next);
+  const bool constant = IsOfConstants(before) && IsOfConstants(next);
+  const bool zero = before == kAllZero && next == kAllZero;
+  return std::string(constant && !zero ? kSameInEach : before);
 }
 
 std::string VacuousBecauseConstant(const PairMeasures& measures) {

@@ -88,16 +88,23 @@ def infer(feed):
                                                         "hn": np.zeros((1, 4), "f4")}
 """, encoding="utf-8")
         self.save_feeds("feeds.json", self.recordings())
-        words = ("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=m.py", "--python",
+        words = ("run", "--runner", "b=m.py", "--runner", "a=onnxrt a.onnx", "--python",
                  sys.executable, "--load-inputs", "feeds.json", "--feed-back", "hn:h",
-                 "--step-slice", "x:axis=1", "--atol", "100")
-        ended = self.vernier(*words)
+                 "--step-slice", "x:axis=1", "--atol", "100", "--map-outputs", "hn=")
+        ended = self.vernier(*words, "--state", "reference")
         self.assertEqual(ended.code, 6, ended.out + ended.err)
-        self.assertIn("the run ended at step 2 of sequence 0, of 2 sequences",
+        self.assertIn("the run ended at step 3 of sequence 0, of 2 sequences",
                       ended.out + ended.err)
+        ended = self.vernier(*words, "--state", "reference", "--steps", "5")
+        self.assertIn("in 3 of 10 iterations", ended.out + ended.err)
+        self.assertIn("the run ended in iteration 3 of 10", ended.out + ended.err)
+        # With a state of its own, one runner needs no other.
         ended = self.vernier(*words, "--steps", "5")
-        self.assertIn("in 2 of 10 iterations", ended.out + ended.err)
-        self.assertIn("the run ended in iteration 2 of 10", ended.out + ended.err)
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertIn("b: FAILED, gave no output 'hn' at step 2 of sequence 0, which the input 'h' "
+                      "of the next step is fed with", ended.out + ended.err)
+        self.assertIn("in 3 of 10 iterations", ended.out + ended.err)
+        self.assertNotIn("the run ended", ended.out + ended.err)
 
     def test_few_steps_do_not_tell_whether_an_error_grows(self):
         said = self.run_two("--steps", "3", gain=1.01, code=1)

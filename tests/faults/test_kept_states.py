@@ -67,19 +67,33 @@ class KeptStates(FaultTest):
         self.assertEqual(ended.code, 6, ended)
         self.assert_failed_line(ended, f"running iteration {STEPS + 3}", "no answer within 2 s")
 
-    def test_a_state_is_lost_with_a_worker_that_another_runner_ended(self):
-        words = ("--runner", "a=fake", "--runner", f"bad=fake {self.guilty}", "--runner",
-                 "far=identity")
+    def test_a_sequence_is_lost_with_a_worker_that_another_runner_ended(self):
+        """The rest of it: the next one begins anew, in another worker."""
+        for order in (("far", "a", "bad"), ("bad", "a", "far")):
+            for sequences, compared in ((2, STEPS + 3), (3, 2 * STEPS + 3)):
+                with self.subTest(order=order, sequences=sequences):
+                    self.lose_a_sequence(order, sequences, compared)
+
+    def lose_a_sequence(self, order, sequences, compared):
+        runners = {"a": "a=fake", "bad": f"bad=fake {self.guilty}", "far": "far=identity"}
+        words = [word for name in order for word in ("--runner", runners[name])]
         behaviour = f"model=guilty crash=SIGSEGV iteration={STEPS + 3}"
-        ended = self.steps(*words, behaviour=behaviour)
+        ended = self.steps(*words, behaviour=behaviour, sequences=sequences)
+        said, every = ended.out + ended.err, sequences * STEPS
         self.assertEqual(ended.code, 6, ended)
-        self.assert_failed_line(
-            ended, "its state before step 3 of sequence 1 was in the worker that ended",
-            "--use-subprocess", runner="a")
-        self.assertEqual(self.failed(), {"a", "bad"}, ended)
-        ended = self.steps(*words, "--use-subprocess", behaviour=behaviour)
-        self.assertEqual(ended.code, 6, ended)
+        self.assertIn("a: its state before step 3 of sequence 1 was in the worker that ended "
+                      "(--use-subprocess gives each runner one of its own), so the rest of this "
+                      "sequence is missing", said)
+        self.assertEqual(self.failed(), {"bad"})
+        self.assertIn(f"only {compared} of {every} iterations could be compared", said)
+        pairs = json.loads(self.record.read_text(encoding="utf-8"))["pairs"]
+        (pair,) = (pair for pair in pairs if "bad" not in (pair["first"], pair["second"]))
+        self.assertEqual((pair["compared_iterations"], pair["passed_iterations"],
+                          pair["expected_iterations"]), (compared, compared, every))
+        self.assertTrue(pair["incomplete"])
+        ended = self.steps(*words, "--use-subprocess", behaviour=behaviour, sequences=sequences)
         self.assertEqual(self.failed(), {"bad"}, ended)
+        self.assertNotIn("is missing", ended.out + ended.err)
 
     def test_not_where_the_state_begins_anew(self):
         ended = self.steps("--runner", "a=fake", "--runner", f"bad=fake {self.guilty}",

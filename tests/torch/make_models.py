@@ -6,7 +6,7 @@ net.npz too, so that the tests can state it in other words.
 
 import sys
 import types
-from typing import Dict
+from typing import Dict, List, Tuple
 
 import numpy as np
 import torch
@@ -92,6 +92,140 @@ class Hundred(Tally):
         self.total = torch.full([1, 4], at)
 
 
+# The same, with the sum in other places than a buffer that the code names where it writes to it.
+
+
+class TallyInList(torch.nn.Module):
+    kept: List[torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        both = torch.zeros(2, 1, 4)
+        self.kept = [both[0], both[1]]
+
+    def forward(self, x):
+        for kept in self.kept:
+            kept += x
+        self.kept[0].mul_(-1)
+        return self.kept[1].clone()
+
+
+class TallyInDict(torch.nn.Module):
+    kept: Dict[str, torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.kept = {"x": torch.zeros(1, 4)}
+
+    def forward(self, x):
+        return self.kept["x"].add_(x).clone()
+
+
+class TallyInTuple(torch.nn.Module):
+    kept: Tuple[torch.Tensor, torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.kept = (torch.zeros(1, 4), torch.zeros(1, 4))
+
+    def forward(self, x):
+        _, total = self.kept
+        total.add_(x)
+        return total.clone()
+
+
+class TallyOfList(Tally):
+    """Its list is made anew, of a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("other", torch.zeros(1, 4))
+
+    def forward(self, x):
+        for kept in [self.other, self.total]:
+            kept += x
+        return self.total.clone()
+
+
+class TallyOfBranch(TallyOfList):
+    def forward(self, x):
+        kept = self.total if x.numel() > 1 else self.other
+        torch.add(kept, x, out=kept)
+        return self.total.clone()
+
+
+class TallyInFork(Tally):
+    def add(self, x):
+        self.total += x
+        return self.total.clone()
+
+    def forward(self, x):
+        return torch.jit.wait(torch.jit.fork(self.add, x))
+
+
+@torch.jit.interface
+class Adds(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        pass
+
+
+class Adder(Tally):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.total += x
+        return self.total.clone()
+
+
+class TallyBehindInterface(torch.nn.Module):
+    inner: Adds
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Adder()
+
+    def forward(self, x):
+        return self.inner.forward(x)
+
+
+CONSTANT = torch.zeros(1, 4)
+
+
+class TallyInConstant(torch.nn.Module):
+    def forward(self, x):
+        return CONSTANT.add_(x).clone()
+
+
+@torch.jit.script
+class Box(object):
+    def __init__(self, value: torch.Tensor):
+        self.value = value
+
+    def double(self):
+        self.value = self.value * 2
+
+
+class Stateless(torch.nn.Module):
+    """It reads lists and buffers, and writes to what is new alone."""
+    parts: List[torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.parts = [torch.zeros(1, 4), torch.zeros(1, 4)]
+        self.register_buffer("last", torch.zeros(1, 4))
+
+    def forward(self, x):
+        box = Box(x)
+        box.double()
+        made: List[torch.Tensor] = []
+        for part in self.parts:
+            new = box.value + part
+            new.mul_(0.5)
+            made.append(new)
+        made.append(self.last)
+        total = torch.stack(made).sum(0)
+        total += self.last
+        return total / 2
+
+
 class Sum(torch.nn.Module):
     def forward(self, x):
         return x.sum(), (x * x).mean()
@@ -114,8 +248,14 @@ torch.jit.save(torch.jit.trace(net, (torch.randn(2, 6), torch.randn(3))), f"{FOL
 save(net.double(), "double.pt")
 for module, name in ((ByName(), "dict.pt"), (Several(), "several.pt"), (InPlace(), "inplace.pt"),
                      (Count(), "count.pt"), (Delay(), "delay.pt"), (Record(), "record.pt"),
-                     (Sum(), "sum.pt"), (Tally(), "tally.pt"), (Hundred(), "hundred.pt")):
+                     (Sum(), "sum.pt"), (Tally(), "tally.pt"), (Hundred(), "hundred.pt"),
+                     (TallyInList(), "in_list.pt"), (TallyInDict(), "in_dict.pt"),
+                     (TallyInTuple(), "in_tuple.pt"), (TallyOfList(), "of_list.pt"),
+                     (TallyOfBranch(), "of_branch.pt"), (TallyInFork(), "in_fork.pt"),
+                     (TallyBehindInterface(), "interface.pt"), (Stateless(), "stateless.pt")):
     save(module, name)
+traced = torch.jit.trace(TallyInConstant(), (torch.zeros(1, 4),), check_trace=False)
+torch.jit.save(traced, f"{FOLDER}/in_constant.pt")
 net = net.float()
 torch.save(net.state_dict(), f"{FOLDER}/weights.pt")
 layers = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
@@ -128,6 +268,23 @@ InPlace.__module__ = "elsewhere"
 torch.save(InPlace(), f"{FOLDER}/elsewhere.pt")
 torch.save(layers, f"{FOLDER}/legacy.pt", _use_new_zipfile_serialization=False)
 save(layers.eval(), "module_script.pt")
+# Eagerly run, of a class that is found beside it.
+with open(f"{FOLDER}/eager_tally.py", "w", encoding="utf-8") as file:
+    file.write("""
+import torch
+
+
+class Tally(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = [torch.zeros(1, 4)]
+
+    def forward(self, x):
+        self.kept[0] += x
+        return self.kept[0].clone()
+""")
+sys.path.insert(0, FOLDER)
+torch.save(__import__("eager_tally").Tally(), f"{FOLDER}/eager_tally.pt")
 if hasattr(torch, "export"):
     batch = torch.export.Dim("n", min=2)
     inputs = (torch.randn(2, 6), torch.randn(3))

@@ -14,6 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "trained"))
 
 from networks import trained_file  # noqa: E402
 
+HIDDEN = ["in_list", "in_dict", "in_tuple", "of_list", "of_branch", "in_fork", "interface",
+          "in_constant"]
 SILERO = "silero-vad-6.2.3"
 STEPS = 20
 
@@ -40,6 +42,44 @@ class StateInside(TorchCase):
                     total = np.cumsum(whole.reshape(3, 4), axis=0)
                     np.testing.assert_allclose(
                         np.concatenate(made[3 * sequence:3 * sequence + 3]), total, rtol=1e-6)
+
+    def test_state_in_lists_branches_forks_and_constants_begins_anew(self):
+        runners = [word for name in ("tally", *HIDDEN)
+                   for word in ("--runner", f"{name}=torch {name}.pt")]
+        for place, steps in itertools.product(PLACES, (1, 3)):
+            with self.subTest(place=place, steps=steps):
+                words = ("--steps", str(steps), "--step-slice", "x:axis=1,size=4")
+                done = self.passes(*runners, "--torch-in", place, "--iterations", "2",
+                                   "--input-shapes", f"x:[1,{4 * steps}]", "--save-record",
+                                   "r.json", *(words if steps > 1 else ()))
+                record = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))
+                self.assertEqual([pair["passed_iterations"] for pair in record["pairs"]],
+                                 [2 * steps] * len(HIDDEN))
+                said = done.out + done.err
+                self.assertEqual(said.count("calls the method 'forward' of an interface"), 1, said)
+
+    def test_a_pickled_module_is_opened_again_for_each_sequence(self):
+        done = self.passes("--runner", "a=torch tally.pt", "--runner", "b=torch eager_tally.pt",
+                           "--torch-in", "python", "--allow-pickle", "--iterations", "2",
+                           "--steps", "3", "--step-slice", "x:axis=1,size=4", "--input-shapes",
+                           "x:[1,12]", "--save-record", "r.json",
+                           env={"PYTHONPATH": str(self.models)})
+        said = done.out + done.err
+        self.assertIn("b | Feeds nothing back, and has no method reset_states: it is opened again",
+                      said)
+        record = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["pairs"][0]["passed_iterations"], 6)
+
+    def test_what_reads_its_own_and_writes_to_new_tensors_keeps_no_state(self):
+        for place, name in itertools.product(PLACES, ("stateless", "in_list")):
+            with self.subTest(place=place, name=name):
+                done = self.run_torch("--runner", f"a=torch {name}.pt", "--runner",
+                                      f"b=torch {name}.pt", "--torch-in", place, "--input-shapes",
+                                      "x:[1,4]", "--steps", "2", "--feed-back", "output_0:x",
+                                      "--state", "reference")
+                self.assertEqual(done.code, 2 if name == "in_list" else 0, str(done))
+                self.assertEqual("keeps its state inside" in str(done), name == "in_list",
+                                 str(done))
 
     def test_the_method_that_is_named(self):
         for place in PLACES:

@@ -12,6 +12,8 @@ import zipfile
 
 from vernier_worker import wire
 
+import torch_state
+
 # Before torch is imported: no part of it may unpickle more than tensors behind our back.
 FORCED = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 
@@ -145,76 +147,45 @@ class Model:
         return {f"output_{i}": value for i, value in enumerate(results)}
 
 
-def _load_script(torch, path, options):
+def _read_script(torch, path):
     try:
-        module = torch.jit.load(path, map_location="cpu").eval()
+        return torch.jit.load(path, map_location="cpu").eval()
     except RuntimeError as error:
         raise wire.Failure(wire.MALFORMED, f"'{path}' cannot be read as TorchScript: "
                            f"{str(error).splitlines()[0]}") from None
+
+
+def _load_script(torch, path, options):
+    module = _read_script(torch, path)
     arguments = module.forward.schema.arguments[1:]  # without self
     names = [a.name for a in arguments if not a.has_default_value()]
     model = Model(torch, module, {name: (None, None) for name in names})
     model.precision = _precision(module.parameters())
-    module.to(model.place)
 
     def use(chosen):
         marked = options.get("mark")
-        model.module = chosen
+        model.module = chosen.to(model.place)
         model.call = _marking_script(torch, chosen, model, marked) if marked else chosen
     use(module)
-    has_method = options.get("reset") or hasattr(module, "reset_states")
-    if not has_method and _keeps_state(getattr(module, "inlined_graph", None)):
-        pristine = copy.deepcopy(module)
-        model.open_again = lambda: use(copy.deepcopy(pristine))
+    if not options.get("reset") and not hasattr(module, "reset_states"):
+        fresh = _fresh_modules(torch, module, path)
+        model.open_again = (lambda: use(fresh())) if fresh else None
     return model
 
 
-def _keeps_state(block):
-    """Does a module's graph write to its attributes, which the next call finds? Statistics that
-    only training writes do not count. As in the plug-in (backends/torch/torchscript_session.cc)."""
-    if block is None:  # a module that shows no graph
-        return False
-    for node in block.nodes():
-        if node.kind() == "prim::SetAttr":
-            return True
-        inputs = list(node.inputs())
-        writes = "!" in _schema(node) and inputs
-        if writes and _is_of_module(inputs[0]):
-            return True
-        inner = list(node.blocks())
-        if node.kind() == "prim::If" and _is_false(inputs[0]):
-            inner = inner[1:]
-        if any(_keeps_state(branch) for branch in inner):
-            return True
-    return False
-
-
-def _schema(node):
-    text = node.schema()
-    return "" if text == "(no schema)" else text
-
-
-def _is_of_module(value):
-    """Is it an attribute, or a view of one?"""
-    node = value.node()
-    while node.kind() != "prim::GetAttr":
-        arguments, _, results = _schema(node).partition("->")
-        if "!" in arguments or "(a)" not in results:
-            return False
-        node = next(node.inputs()).node()
-    return True
-
-
-def _is_false(value):
-    """Of a module that is not trained: is it `training`, or what a branch on that gives?"""
-    node = value.node()
-    if node.kind() == "prim::GetAttr":
-        return node.s("name") == "training"
-    if node.kind() != "prim::If" or not _is_false(next(node.inputs())):
-        return False
-    names = [output.debugName() for output in node.outputs()]
-    other = list(list(node.blocks())[1].outputs())
-    return _is_false(other[names.index(value.debugName())])
+def _fresh_modules(torch, module, path):
+    """A function that gives the module as it was loaded; None for one that keeps no state."""
+    state = torch_state.find(torch, module)
+    if state.unseen:
+        print(f"[W] the module calls the method '{state.unseen}' of an interface or of C++, which "
+              "may keep state: the module is loaded again before each feed, or each sequence; a "
+              "method reset_states avoids that")
+    if not state.kept:
+        return None
+    if not state.in_copies:
+        return lambda: _read_script(torch, path)
+    pristine = copy.deepcopy(module)
+    return lambda: copy.deepcopy(pristine)
 
 
 def _marking_script(torch, module, model, patterns):

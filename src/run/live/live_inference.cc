@@ -164,7 +164,7 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
                                     FormatTensorTable(result->outputs));
   observer_.OutputsMade(iteration, *result);
   if (StepStates* const steps = live_.steps()) {
-    VERNIER_TRY(steps->Remember(index, result->outputs));
+    VERNIER_TRY(live_.RememberState(index, result->outputs));
     VERNIER_TRY(SeeSizes(index, feed, *result, *steps));
   }
   VERNIER_TRY(NoteMadeWith());

@@ -148,7 +148,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
     return std::optional<IterationResult>(std::move(part));
   }
   VERNIER_TRY(BringBack(index));
-  if (!HasState(index)) return std::optional<IterationResult>();
+  if (!HasState(index)) return MissStep(index);
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(index, feed, iteration));
   reports_.LogInputs(runner);
   std::optional<Result<IterationResult>> held = held_.Take(index, iteration);
@@ -158,7 +158,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   };
   if (!held) {
     if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
-      return Finish(index, iteration, begun);
+      return NotBegun(index, iteration, begun);
     }
   }
   Result<IterationResult> made =

@@ -52,6 +52,9 @@ class LiveRuns {
   bool any_marked() const;
   std::vector<std::string> names() const;
 
+  /// The iterations that a runner has made, and those that it could not as its state was lost.
+  int64_t IterationsOf(size_t index) const;
+
   /// Iterations finished by every live runner; the largest int64 if none is alive.
   size_t CommonIterations() const;
 
@@ -74,6 +77,9 @@ class LiveRuns {
   bool StateIsInside(size_t index) const;
   /// That is no state of the last step any more.
   void ForgetStateInside(size_t index) { steps_.ForgetInside(index); }
+  /// With steps: what a runner gave, for its next one. One that lacks what that is fed with is out
+  /// of the run, but not of this step. Other errors as StepStates::Remember.
+  Status RememberState(size_t index, const TensorMap& outputs);
 
   /// Starts the workers of all runners, side by side.
   void Start();
@@ -182,8 +188,15 @@ class LiveRuns {
                                                      int64_t iteration);
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status PairStates(size_t index);
-  // False: the state that it is to be fed with is lost, and with it the runner.
+  // False: the state that it is to be fed with is lost, and with it the rest of the sequence.
   bool HasState(size_t index);
+  void LoseSequence(size_t index, const Status& why);
+  // The runner's own state is lost, or cannot begin anew.
+  Result<std::optional<IterationResult>> NotBegun(size_t index, int64_t iteration,
+                                                  const Status& why);
+  std::optional<IterationResult> MissStep(size_t index);
+  // A runner that lacks what its next step is fed with is out of the run.
+  Status FailWithoutState(size_t index, Status remembered);
   Result<IterationResult> TakeStep(size_t index, int64_t iteration);
   Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
@@ -206,6 +219,7 @@ class LiveRuns {
   RunnerFeeds feeds_;
   PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
   HeldResults held_;
+  std::map<size_t, int64_t> missed_;  // iterations, by runner
   bool last_was_light_ = false;  // the last inference: short, and its outputs small
   FeedBlocks blocks_;            // that runners with the same inputs share
   std::unique_ptr<RunnerReplicas> replicas_;

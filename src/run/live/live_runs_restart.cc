@@ -68,15 +68,17 @@ Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const Ten
   if (!made || std::none_of(made->outputs.begin(), made->outputs.end(), lost)) return made;
   VERNIER_TRY(BringBack(index));
   LiveRunner& runner = runners_[index];
-  if (!HasState(index)) return std::optional<IterationResult>();
+  if (!HasState(index)) return MissStep(index);
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(index, feed, iteration));
   // What it keeps inside went with the worker.
   if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
-    return Finish(index, iteration, begun);
+    return NotBegun(index, iteration, begun);
   }
   VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> again,
                            Finish(index, iteration, runner.InferAgain(own.block(), iteration)));
-  if (again && steps() != nullptr) VERNIER_TRY(steps()->RememberAgain(index, again->outputs));
+  if (again && steps() != nullptr) {
+    VERNIER_TRY(FailWithoutState(index, steps()->RememberAgain(index, again->outputs)));
+  }
   return again;
 }
 

@@ -33,10 +33,16 @@ Status MayKeepState(const StepPlan& steps, const std::string& runner) {
                          "--state");
 }
 
-// A script of the user: our own runners know their state, and a caller's object is there once.
-bool CanOpenAgain(const RunnerPlan& runner) {
-  if (runner.backend != "python") return false;
-  return std::ranges::none_of(runner.session_options, [](const auto& option) {
+// A script of the user, or a pickle of the user's classes: our own runners know their state, and a
+// caller's object is there once.
+bool CanOpenAgain(const LiveRunner& runner) {
+  const OptionList& options = runner.plan().session_options;
+  if (runner.plan().backend == "torch" && !runner.in_plugin()) {
+    return std::ranges::any_of(options,
+                               [](const auto& option) { return option.first == "allow_pickle"; });
+  }
+  if (runner.plan().backend != "python") return false;
+  return std::ranges::none_of(options, [](const auto& option) {
     return option.first == "script" &&
            (option.second.starts_with("builtin:") || IsCallersObject(option.second));
   });
@@ -57,7 +63,7 @@ Status LiveRuns::PairStates(size_t index) {
   StepStates* const states = steps();
   if (states == nullptr || !runner.opened()) return {};
   if (runner.keeps_state()) VERNIER_TRY(MayKeepState(plan_.steps, states->ShownName(index)));
-  RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner.plan())};
+  RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner)};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
   if (runner.plan().model.edited()) sides.own_outputs = runner.model().own_outputs;
@@ -91,11 +97,47 @@ OutputsThatStay LiveRuns::StayingOutputs(size_t index, int64_t iteration) {
 }
 
 bool LiveRuns::HasState(size_t index) {
-  LiveRunner& runner = runners_[index];
-  if (!runner.alive()) return false;
+  if (!runners_[index].alive()) return false;
+  if (steps_.may_stay() && steps_.HasLostSequence(index)) return false;
   const Status state = steps_.CheckState(index, devices_);
-  if (!state.ok()) reports_.Fail(runner, state);
+  if (!state.ok()) LoseSequence(index, state);
   return state.ok();
+}
+
+// The state begins anew with the next one, and so does the runner, which has another worker.
+void LiveRuns::LoseSequence(size_t index, const Status& why) {
+  const std::string& name = runners_[index].name();
+  steps_.LoseSequence(index);
+  logger_.Error(PadName(name) + " | MISSING up to the end of the sequence: " + why.message());
+  reports_.Note(name + ": " + why.message() + ", so the rest of this sequence is missing");
+}
+
+// What is saved has no gaps.
+Result<std::optional<IterationResult>> LiveRuns::NotBegun(size_t index, int64_t iteration,
+                                                          const Status& why) {
+  if (!steps_.may_stay()) return Finish(index, iteration, why);
+  LoseSequence(index, why);
+  return MissStep(index);
+}
+
+std::optional<IterationResult> LiveRuns::MissStep(size_t index) {
+  missed_[index] += runners_[index].alive() ? 1 : 0;
+  return std::nullopt;
+}
+
+int64_t LiveRuns::IterationsOf(size_t index) const {
+  const auto missed = missed_.find(index);
+  return runners_[index].iterations() + (missed == missed_.end() ? 0 : missed->second);
+}
+
+Status LiveRuns::RememberState(size_t index, const TensorMap& outputs) {
+  return FailWithoutState(index, steps()->Remember(index, outputs));
+}
+
+Status LiveRuns::FailWithoutState(size_t index, Status remembered) {
+  if (remembered.code() != StatusCode::kBackend) return remembered;
+  reports_.Fail(runners_[index], remembered);
+  return {};
 }
 
 Result<IterationResult> LiveRuns::TakeStep(size_t index, int64_t iteration) {

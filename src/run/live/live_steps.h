@@ -52,6 +52,12 @@ class LiveSteps {
   std::optional<TensorBlock> EncodeAhead(size_t index, const TensorMap& feed) const;
   /// kBackend where the state that the runner is to be fed with went with its worker.
   Status CheckState(size_t index, const DeviceOutputs& outputs) const;
+  /// It gives nothing more of the sequence that is at hand.
+  void LoseSequence(size_t index) { lost_.insert_or_assign(index, states()->position().sequence); }
+  bool HasLostSequence(size_t index) const {
+    const auto lost = lost_.find(index);
+    return lost != lost_.end() && lost->second == states()->position().sequence;
+  }
 
   /// Of a runner that takes all steps at once: is this one among what it has given already?
   bool Has(size_t index, int64_t iteration) const;
@@ -66,6 +72,7 @@ class LiveSteps {
   const bool may_stay_;
   std::map<size_t, WholeSequence> whole_;  // of runners that take all steps at once
   std::map<size_t, StepPosition> inside_;  // the step that a runner's state comes from
+  std::map<size_t, int64_t> lost_;         // the last sequence that a runner could not end
 };
 
 }  // namespace vernier

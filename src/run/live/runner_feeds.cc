@@ -115,11 +115,13 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
     if (mapped != nullptr) *mapped = own;
     given = &own.tensors;
   }
+  std::vector<std::string> notes;
   if (states != nullptr) {
     VERNIER_TRY(states->CheckMapped(index, own.mapped));
-    given = &(fed = states->WithState(index, *given));
+    VERNIER_ASSIGN_OR_RETURN(fed, states->WithState(index, *given, notes));
+    given = &fed;
   }
-  if (runner.inputs_unknown()) return CoercedFeed{*given, {}};
+  if (runner.inputs_unknown()) return CoercedFeed{*given, std::move(notes)};
   const std::vector<std::string>& nested = runner.session().nested_inputs;
   SplitFeed split;
   if (!nested.empty()) {
@@ -136,6 +138,7 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
                            CoerceFeed(*given, runner.session().inputs, options, logger));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
+  std::ranges::move(notes, std::back_inserter(coerced.notes));
   return coerced;
 }
 

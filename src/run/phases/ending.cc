@@ -265,7 +265,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   std::vector<StreamLength> lengths;
   const int64_t begun = CountBegun(live, made);
   for (size_t i = 0; i < live.size(); ++i) {
-    lengths.push_back({live[i].iterations(), asked, begun, !live[i].failure().ok()});
+    lengths.push_back({live.IterationsOf(i), asked, begun, !live[i].failure().ok()});
   }
   for (const LoadedRuns::Run& run : loaded.runs()) {
     const int64_t length = plan.ShardOfFeeds().CountOf(run.iterations);

@@ -1,4 +1,4 @@
-// The state of one runner in the form that another takes it (--state cross).
+// The state of one runner in the form and type that another takes it (--state cross, reference).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/tensor_slice.h"
+#include "inputs/cast_tensor.h"
 #include "run/steps/step_states.h"
 
 namespace vernier {
@@ -34,7 +35,64 @@ Result<Tensor> InOrder(const Tensor& second, const Axes& first_axes, const Axes&
   return TakeForm(met, {{}, Inverted(first_axes)});
 }
 
+bool IsFloat(DType dtype) { return dtype != DType::kUndefined && Kind(dtype) == DTypeKind::kFloat; }
+
+// Do they differ, and can the one become the other without more than a rounding?
+bool BecomesFloat(DType from, DType to) { return from != to && IsFloat(from) && IsFloat(to); }
+
+bool AreOtherTypes(DType a, DType b) {
+  const bool known = a != DType::kUndefined && b != DType::kUndefined;
+  return known && a != b && !BecomesFloat(a, b);
+}
+
 }  // namespace
+
+// What it declares, else what it gives for its own next step.
+DType StepStates::TypeOfState(const Runner& runner, const std::string& input) const {
+  const TensorInfo* const info = FindInfo(runner.infos, input);
+  if (info != nullptr && info->dtype != DType::kUndefined) return info->dtype;
+  const auto given = runner.types.find(input);
+  return given == runner.types.end() ? DType::kUndefined : given->second;
+}
+
+Status StepStates::CheckSharedTypes(size_t runner) const {
+  const Runner& here = runners_[runner];
+  if (plan_->state == StateSource::kOwn) return {};
+  for (const StatePair& pair : here.pairs) {
+    const DType own = TypeOfState(here, pair.input);
+    const DType others = TypeOfState(runners_.front(), pair.input);
+    const bool shared = std::ranges::find(runners_.front().pairs, pair.input, &StatePair::input) !=
+                        runners_.front().pairs.end();
+    if (!shared || !AreOtherTypes(own, others)) continue;
+    return InvalidArgument(
+        "--state " + std::string(kStateSourceNames[static_cast<size_t>(plan_->state)]) +
+        ": the state '" + pair.input + "' is " + std::string(DTypeName(others)) + " in " +
+        shown_.front() + " and " + std::string(DTypeName(own)) + " in " + shown_[runner] +
+        ", and only floats are converted; leave out --state");
+  }
+  return {};
+}
+
+Result<TensorMap> StepStates::InOwnTypes(size_t runner, TensorMap fed,
+                                         std::vector<std::string>& notes) const {
+  for (const StatePair& pair : runners_[runner].pairs) {
+    const auto state = std::ranges::find(fed, pair.input, &NamedTensor::name);
+    const DType own = TypeOfState(runners_[runner], pair.input);
+    if (state == fed.end() || !BecomesFloat(state->tensor.dtype(), own)) continue;
+    const DType from = state->tensor.dtype();
+    const bool too_large = AnyOutOfRange(state->tensor, own);
+    VERNIER_ASSIGN_OR_RETURN(state->tensor, CastTensor(state->tensor, own));
+    const std::string name(DTypeName(own));
+    notes.push_back("state '" + pair.input + "' is converted from " + std::string(DTypeName(from)) +
+                    " of " + shown_.front() + " to its own " + name +
+                    " at every step (--state reference)");
+    if (too_large) {
+      notes.push_back("state '" + pair.input + "' of " + shown_.front() +
+                      " has values out of the range of " + name + ", which become infinite");
+    }
+  }
+  return fed;
+}
 
 Result<std::optional<Tensor>> StepStates::CrossedState(
     const std::string& output, const Runner& from,
@@ -66,6 +124,14 @@ Result<TensorMap> StepStates::StateFor(
                              "; say with --map-outputs which whole one is the same, its axes in "
                              "another order where need be (a slice of a state is not crossed: "
                              "--state reference shows each step's own error)");
+    }
+    const DType own = TypeOfState(runners_[reference], pair.input);
+    if (BecomesFloat(tensor->dtype(), own)) {
+      logger_->Once(Severity::kInfo, "--state cross: the states of " + shown_[candidate] +
+                                         " are converted from " +
+                                         std::string(DTypeName(tensor->dtype())) + " to the " +
+                                         std::string(DTypeName(own)) + " of " + shown_[reference]);
+      VERNIER_ASSIGN_OR_RETURN(*tensor, CastTensor(*tensor, own));
     }
     state.push_back({pair.input, *std::move(tensor)});
   }

@@ -203,7 +203,7 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
   if (!here.pair) return std::optional<Tensor>();
   const Tensor* const logits = Find(outputs, here.pair->logits);
   if (logits == nullptr && position.step > 0) {
-    return BackendError(name + " gave no output '" + here.pair->logits + "' at step " +
+    return BackendError("gave no output '" + here.pair->logits + "' at step " +
                         std::to_string(position.step) + OfSequence(position) +
                         ", which chooses the next token");
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "inputs/cast_tensor.h"
 #include "run/steps/step_runs_for_test.h"
 #include "run/steps/whole_sequence.h"
 
@@ -214,6 +215,124 @@ TEST_F(StepRunsTest, ALoneRunnerThatFailsIsAllThatIsSaid) {
   const RunOutcome ran = Run({{"a", dies}});
   EXPECT_TRUE(ran.faults.backend);
   EXPECT_THAT(ran.record.error, Not(HasSubstr("needs the state")));
+}
+
+// Recurs(1) that leaves its state out from an inference on.
+FakeModel LeavesOutState(int64_t from) {
+  FakeModel model = Recurs(1);
+  model.infer = [from](const TensorMap& feed, int64_t run) {
+    FakeAnswer answer = Recurs(1).infer(feed, run);
+    if (run >= from) answer.outputs->pop_back();
+    return answer;
+  };
+  return model;
+}
+
+TEST_F(StepRunsTest, ARunnerThatLeavesOutItsStateIsAloneOutOfTheRun) {
+  plan_.output_map_words = {"state_n="};
+  for (const bool parallel : {false, true}) {
+    for (const int64_t from : {0, 2, 5}) {
+      SCOPED_TRACE(from);
+      plan_.execution.parallel = parallel;
+      plan_.runners.clear();
+      observer_ = {};
+      const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", LeavesOutState(from)}, {"c", Recurs(1)}});
+      EXPECT_THAT(ran.record.error, IsEmpty());
+      EXPECT_TRUE(ran.faults.backend);
+      EXPECT_THAT(
+          ran.record.runners[1].failure,
+          testing::StartsWith("gave no output 'state_n' at step " + std::to_string(from % 4) +
+                              " of sequence " + std::to_string(from / 4) +
+                              ", which the input 'state' of "
+                              "the next step is fed with (--feed-back), but 'y'"));
+      ExpectSums("a");
+      ExpectSums("c");
+      // The step itself is whole.
+      EXPECT_EQ(observer_.made["b"].size(), static_cast<size_t>(from + 1));
+    }
+  }
+}
+
+TEST_F(StepRunsTest, AStateThatFeedsNoStepMayBeLeftOut) {
+  plan_.output_map_words = {"state_n="};
+  FakeModel at_last_steps = Recurs(1);
+  at_last_steps.infer = [](const TensorMap& feed, int64_t run) {
+    FakeAnswer answer = Recurs(1).infer(feed, run);
+    if (run % 4 == 3) answer.outputs->pop_back();
+    return answer;
+  };
+  EXPECT_FALSE(Run({{"a", Recurs(1)}, {"b", at_last_steps}}).faults.any());
+  plan_.runners.clear();
+  plan_.steps.state = StateSource::kReference;
+  EXPECT_FALSE(Run({{"a", Recurs(1)}, {"b", LeavesOutState(2)}}).faults.any());
+  plan_.runners.clear();
+  const RunOutcome ran = Run({{"a", LeavesOutState(2)}, {"b", Recurs(1)}});
+  EXPECT_THAT(ran.record.runners[0].failure, HasSubstr("gave no output 'state_n' at step 2"));
+  EXPECT_THAT(ran.record.error, HasSubstr("step 3 needs the state of a, which has failed"));
+}
+
+// Recurs(1) whose state is of another type.
+FakeModel HasStateOf(DType dtype) {
+  FakeModel model = Recurs(1);
+  model.inputs[1].dtype = model.outputs[1].dtype = dtype;
+  model.infer = [dtype](const TensorMap& feed, int64_t run) {
+    TensorMap usual = feed;
+    EXPECT_EQ(Find(usual, "state")->dtype(), dtype);
+    for (NamedTensor& input : usual) input.tensor = *CastTensor(input.tensor, DType::kFloat32);
+    FakeAnswer answer = Recurs(1).infer(usual, run);
+    Tensor& state = answer.outputs->back().tensor;
+    state = *CastTensor(state, dtype);
+    return answer;
+  };
+  return model;
+}
+
+TEST_F(StepRunsTest, FloatsOfAStateBecomeThoseOfTheRunnerThatIsGivenIt) {
+  plan_.inputs.range_words = {"[1,1]"};  // no sum needs to be rounded
+  for (const StateSource source : {StateSource::kReference, StateSource::kCross}) {
+    for (const bool half_first : {false, true}) {
+      SCOPED_TRACE(half_first);
+      plan_.steps.state = source;
+      plan_.runners.clear();
+      observer_ = {};
+      const FakeModel half = HasStateOf(DType::kFloat16);
+      const RunOutcome ran =
+          Run({{"a", half_first ? half : Recurs(1)}, {"b", half_first ? Recurs(1) : half}});
+      EXPECT_THAT(ran.record.error, IsEmpty());
+      EXPECT_FALSE(ran.faults.any());
+      EXPECT_THAT(observer_.made["b"], testing::ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
+      if (source == StateSource::kCross) {
+        EXPECT_EQ(Output(ran, "y").time->crossed->steps, 8);
+        continue;
+      }
+      const std::string types = half_first ? "from float16 of a to its own float32"
+                                           : "from float32 of a to its own float16";
+      EXPECT_EQ(std::ranges::count(ran.record.notes, "b: state 'state' is converted " + types +
+                                                         " at every step (--state reference)"),
+                1);
+    }
+  }
+}
+
+TEST_F(StepRunsTest, WhatAHalfCannotHoldIsNamed) {
+  plan_.steps.state = StateSource::kReference;
+  plan_.inputs.range_words = {"[60000,60001]"};
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", HasStateOf(DType::kFloat16)}});
+  EXPECT_THAT(ran.record.notes,
+              testing::Contains("b: state 'state' of a has values out of the range of float16, "
+                                "which become infinite"));
+}
+
+TEST_F(StepRunsTest, StatesOfTypesThatDoNotGoTogetherAreRefusedAtOnce) {
+  for (const StateSource source : {StateSource::kReference, StateSource::kCross}) {
+    plan_.steps.state = source;
+    plan_.runners.clear();
+    const RunOutcome ran =
+        Run({{"a", HasStateOf(DType::kInt64)}, {"b", HasStateOf(DType::kInt32)}});
+    EXPECT_THAT(ran.record.error, HasSubstr("the state 'state' is int64 in a and int32 in b, and "
+                                            "only floats are converted; leave out --state"));
+    EXPECT_THAT(observer_.made["a"], IsEmpty());
+  }
 }
 
 TEST_F(StepRunsTest, WithoutItsReferenceARunEnds) {

@@ -31,6 +31,16 @@ bool IsMadeOf(const std::string& source, const std::string& tensor) {
          source[tensor.size()] == '@';
 }
 
+Status LacksOutput(const StatePair& pair, const TensorMap& outputs, const StepPosition& position) {
+  std::vector<std::string> given;
+  for (const NamedTensor& output : outputs) given.push_back(output.name);
+  return BackendError("gave no output '" + pair.output + "' at step " +
+                      std::to_string(position.step) + " of sequence " +
+                      std::to_string(position.sequence) + ", which the input '" + pair.input +
+                      "' of the next step is fed with (--feed-back), but " +
+                      (given.empty() ? "nothing" : FirstQuoted(given)));
+}
+
 }  // namespace
 
 TensorMap Overlaid(TensorMap tensors, const TensorMap& others) {
@@ -81,6 +91,7 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   for (const TensorInfo& output : sides.outputs) here.given.push_back(output.name);
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
   VERNIER_TRY(CheckReference());
+  VERNIER_TRY(CheckSharedTypes(runner));
   if (decoding_) {
     VERNIER_TRY(decoding_->Pair(runner, sides, here.pairs, DrivenInputs(), *logger_));
   }
@@ -255,24 +266,18 @@ std::string StepStates::TokensInput() const {
   return "";
 }
 
-// At a step before, it had one.
-Status StepStates::LacksOutput(size_t runner, const std::string& output) const {
-  return BackendError(shown_[runner] + " gave no output '" + output + "' at step " +
-                      std::to_string(position_.step) + " of sequence " +
-                      std::to_string(position_.sequence) + ", which the next step is fed with");
-}
-
 Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
   Runner& here = runners_[runner];
   here.next.clear();
+  const bool feeds_next = !position_.last() && (runner == 0 || !shares_state());
   for (const StatePair& pair : here.pairs) {
     const Tensor* const output = Find(outputs, pair.output);
-    if (output == nullptr) {
-      if (position_.step > 0) return LacksOutput(runner, pair.output);
-      return InvalidArgument("--feed-back: " + shown_[runner] + " has no output '" + pair.output +
-                             "' that could be its input '" + pair.input + "'");
+    if (output != nullptr) {
+      here.next.push_back({pair.input, *output});
+      here.types[pair.input] = output->dtype();
+    } else if (feeds_next) {
+      return LacksOutput(pair, outputs, position_);
     }
-    here.next.push_back({pair.input, *output});
   }
   if (!decoding_) return {};
   VERNIER_ASSIGN_OR_RETURN(std::optional<Tensor> tokens,
@@ -287,7 +292,7 @@ Status StepStates::RememberAgain(size_t runner, const TensorMap& outputs) {
     const auto pair = std::ranges::find(here.pairs, state.name, &StatePair::input);
     if (pair == here.pairs.end()) continue;  // the tokens
     const Tensor* const output = Find(outputs, pair->output);
-    if (output == nullptr) return LacksOutput(runner, pair->output);
+    if (output == nullptr) return LacksOutput(*pair, outputs, position_);
     state.tensor = *output;
   }
   return {};
@@ -305,9 +310,11 @@ TensorMap StepStates::WithSlices(size_t runner, const TensorMap& feed) const {
   return Overlaid(feed, runners_[runner].slices);
 }
 
-TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
+Result<TensorMap> StepStates::WithState(size_t runner, const TensorMap& mapped,
+                                        std::vector<std::string>& notes) const {
   const Runner& here = runners_[runner];
-  if (shares_state() || !here.paired) return mapped;
+  if (!here.paired) return mapped;
+  if (shares_state()) return InOwnTypes(runner, mapped, notes);
   TensorMap fed = Overlaid(mapped, here.state);
   // At first the state may be there under another runner's names, for --map-inputs or by likeness.
   const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,9 +49,10 @@ class StepStates {
   }
 
   /// Once a runner is open, in the order of runners: decides what is fed back and says so. Errors
-  /// as PairState; kInvalidArgument for this runner or one before it: where each has a state of its
-  /// own, if nothing feeds an input that is a state of the first runner, or if words without a
-  /// label are about other runners alone; else if they are not about the reference.
+  /// as PairState; kInvalidArgument for a state that the plan gives to runners of types that do not
+  /// go together, and for this runner or one before it: where each has a state of its own, if
+  /// nothing feeds an input that is a state of the first runner, or if words without a label are
+  /// about other runners alone; else if they are not about the reference.
   Status Pair(size_t runner, RunnerSides sides);
   /// May an input that stays still turn out to be a state, by sizes that a runner does not declare?
   bool WantsToSee(size_t runner) const { return runners_[runner].unseen; }
@@ -102,7 +104,7 @@ class StepStates {
   /// or all steps at once, runner by runner. kUnavailable where the reference has failed; kBackend
   /// where a runner that feeds itself or others has chosen no token; errors as Decoding::Begin.
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
-  /// What a runner made of this step.
+  /// What a runner made of this step. kBackend where it lacks what its next step is fed with.
   Status Remember(size_t runner, const TensorMap& outputs);
   /// The same of a step that was made once more; its tokens stay those that were chosen first.
   Status RememberAgain(size_t runner, const TensorMap& outputs);
@@ -111,7 +113,10 @@ class StepStates {
   /// its own state it has none of another's: a state that stays as it was at first would look like
   /// a difference between the runners.
   TensorMap WithSlices(size_t runner, const TensorMap& feed) const;
-  TensorMap WithState(size_t runner, const TensorMap& mapped) const;
+  /// Where the reference's state is another runner's, too, floats become those of that runner:
+  /// `notes` says so.
+  Result<TensorMap> WithState(size_t runner, const TensorMap& mapped,
+                              std::vector<std::string>& notes) const;
   /// kInvalidArgument where --map-inputs feeds an input with the first state, and nothing feeds it
   /// in the steps that follow. `mapped`: inputs of the runner and their sources.
   Status CheckMapped(size_t runner,
@@ -126,8 +131,9 @@ class StepStates {
   /// The feed of this step, where the plan crosses states; else empty.
   const TensorMap& feed() const { return feed_; }
   /// The state of this step of the runner `candidate` as `reference` takes it: `met` are the
-  /// outputs of the two that are compared, in their order of axes (`NAME@0,2,1`). kInvalidArgument,
-  /// naming a state of the reference that is compared with none of the candidate's, or with a part.
+  /// outputs of the two that are compared, in their order of axes (`NAME@0,2,1`). Floats become
+  /// those of the reference. kInvalidArgument, naming a state of the reference that is compared
+  /// with none of the candidate's, or with a part.
   Result<TensorMap> StateFor(size_t reference, size_t candidate,
                              std::span<const std::pair<std::string, std::string>> met) const;
   /// Gives a runner another state for this step; the one that it had.
@@ -164,6 +170,7 @@ class StepStates {
     TensorMap slices;
     TensorMap state;  // by its inputs
     TensorMap next;
+    std::map<std::string, DType> types;  // of its inputs, as it gave them
   };
 
   StepStates(const StepPlan& plan, std::vector<std::string> names, Logger& logger)
@@ -177,6 +184,9 @@ class StepStates {
   }
   std::vector<std::string> DrivenInputs() const;
   Status CheckReference() const;
+  Status CheckSharedTypes(size_t runner) const;
+  DType TypeOfState(const Runner& runner, const std::string& input) const;
+  Result<TensorMap> InOwnTypes(size_t runner, TensorMap fed, std::vector<std::string>& notes) const;
   Status CheckFed(size_t runner) const;
   bool IsForeign(const Runner& runner, const std::string& input) const;
   bool Feeds(const Runner& runner, const std::string& input) const;
@@ -185,7 +195,6 @@ class StepStates {
       std::span<const std::pair<std::string, std::string>> met) const;
   Status EnterZeros(const TensorMap& feed);
   Status EnterTokens(TensorMap& feed);
-  Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
   bool Stays(size_t runner, const RunnerSides& sides, const std::string& input) const;
   void SayConstants(size_t runner, const RunnerSides& sides);
