@@ -98,9 +98,9 @@ class LiveRuns {
   /// What is done on this thread while a runner computes a result.
   struct Work {
     /// Gives the feed of the iteration after that, where there will be one and it is known already,
-    /// else null: a lone runner may be sent that before it has answered. Whether the runner then
-    /// fails does not matter until Infer() is called for it.
-    std::function<const TensorMap*()> next_feed;
+    /// or of the one so many behind it, else null: a lone runner may be sent that before it has
+    /// answered. Whether the runner then fails does not matter until Infer() is called for it.
+    std::function<const TensorMap*(size_t behind)> next_feed;
     std::function<void()> when_sent;  ///< after that, where it was sent
   };
 
@@ -310,7 +310,8 @@ class LiveRuns {
   void NoteOnce(const std::string& text);
   bool MayInferAhead(size_t index) const;
   bool MaySendAhead(const LiveRunner& runner) const;
-  bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
+  void InferAhead(size_t index, int64_t iteration, const Work& meanwhile);
+  bool InferOneAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration);
   bool MayLendFeeds() const;
 
@@ -341,7 +342,7 @@ class LiveRuns {
   std::vector<HeldResult> held_;  // inferred beforehand, at most one of a runner
   int64_t tried_sizes_ = 0;
 
-  bool last_was_light_ = false;  // the last inference: short, and its outputs small
+  size_t most_ahead_ = 0;  // iterations that may be ahead, by what the last inference was
 
   FeedBlocks blocks_;       // that runners with the same inputs share
   ReceivedBytes received_;  // of them

@@ -82,7 +82,7 @@ bool LiveRuns::MayLendFeeds() const {
 bool LiveRuns::MayInferAhead(size_t index) const {
   if (runners_.size() != 1 || may_be_asked_between_) return false;
   if (steps() != nullptr && !steps_.may_stay()) return false;
-  return MaySendAhead(runners_[index]) && last_was_light_;
+  return MaySendAhead(runners_[index]);
 }
 
 // In a plug-in: a script may do more than compute, and be seen to do it once more. In a process of
@@ -91,8 +91,19 @@ bool LiveRuns::MaySendAhead(const LiveRunner& runner) const {
   return runner.in_plugin() && !plan_.execution.in_process && !SavesFiles(runner.plan());
 }
 
-bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!MayInferAhead(index)) return false;
+// By halves: what is sent at once need not be waited for one by one.
+void LiveRuns::InferAhead(size_t index, int64_t iteration, const Work& meanwhile) {
+  size_t sent = runners_[index].runs_ahead();
+  if (!meanwhile.next_feed || 2 * sent > most_ahead_ || !MayInferAhead(index)) return;
+  for (; sent < most_ahead_; ++sent) {
+    const TensorMap* const next = meanwhile.next_feed(sent);
+    const int64_t number = iteration + 1 + static_cast<int64_t>(sent);
+    if (next == nullptr || !InferOneAhead(index, *next, number)) return;
+    meanwhile.when_sent();
+  }
+}
+
+bool LiveRuns::InferOneAhead(size_t index, const TensorMap& feed, int64_t iteration) {
   // What there is to say of the feed is said when its turn comes.
   NoLog unheard;
   const Result<CoercedFeed> coerced = Coerce(runners_[index], feed, unheard);
@@ -102,12 +113,12 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
   return block != nullptr && runners_[index].InferAhead(*block);
 }
 
-// The feed of the next step, whose state the worker knows before this program does.
+// The feed of a step to come, whose state the worker knows before this program does.
 bool LiveRuns::InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration) {
   const OutputsToKeep kept{OutputPlace::kHost, steps_.Staying(index, runners_[index], iteration)};
   if (kept.names.empty()) return false;
-  const TensorBlock* const block = steps_.EncodeAhead(index, coerced, iteration);
-  return block != nullptr && runners_[index].InferAhead(*block, kept);
+  const std::optional<TensorBlock> block = steps_.EncodeAhead(index, coerced);
+  return block && runners_[index].InferAhead(*block, kept);
 }
 
 void LiveRuns::SendToLane(std::span<const size_t> who, const TensorMap& feed, int64_t iteration) {
@@ -292,8 +303,10 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
                            OfFeed(iteration, CoerceAndNote(runner, feed)));
   RunnerFeed own;
-  own.shared = steps_.SentAhead(iteration);
-  if (own.shared != nullptr) return own;
+  if (steps() != nullptr && runner.runs_ahead() > 0) {
+    own.own.emplace();  // it was sent
+    return own;
+  }
   if (steps_.may_stay()) {
     VERNIER_ASSIGN_OR_RETURN(own.own, runner.EncodeKept(coerced.tensors, devices_));
     if (own.own) return own;

@@ -54,7 +54,7 @@ std::vector<std::string> LiveSteps::Staying(size_t index, const LiveRunner& runn
   return states()->StateOutputs(index);
 }
 
-const TensorBlock* LiveSteps::EncodeAhead(size_t index, const TensorMap& feed, int64_t iteration) {
+std::optional<TensorBlock> LiveSteps::EncodeAhead(size_t index, const TensorMap& feed) const {
   const std::span<const StatePair> pairs = states()->FedBackAlone(index);
   TensorBlockBuilder builder;
   size_t fed_back = 0;
@@ -68,11 +68,9 @@ const TensorBlock* LiveSteps::EncodeAhead(size_t index, const TensorMap& feed, i
     builder.AddKept(name, tensor.dtype(), tensor.dims(), kOfLastStep + place);
     ++fed_back;
   }
-  if (fed_back == 0 || fed_back != pairs.size()) return nullptr;
+  if (fed_back == 0 || fed_back != pairs.size()) return std::nullopt;
   Result<TensorBlock> block = builder.Finish();
-  if (!block.ok()) return nullptr;
-  ahead_.emplace(iteration, *std::move(block));
-  return &ahead_->second;
+  return block.ok() ? std::optional(*std::move(block)) : std::nullopt;
 }
 
 Status LiveSteps::CheckState(size_t index, const DeviceOutputs& outputs) const {

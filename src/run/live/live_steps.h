@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backend/tensor_block.h"
@@ -47,13 +46,9 @@ class LiveSteps {
   bool may_stay() const { return may_stay_; }
   /// The outputs that stay in the runner's worker, which the next step is fed with.
   std::vector<std::string> Staying(size_t index, const LiveRunner& runner, int64_t iteration) const;
-  /// The feed of the next step for the worker of a lone runner, which knows the state; it stays
-  /// until there is another. Null where more than its outputs is fed back, or something of its own.
-  const TensorBlock* EncodeAhead(size_t index, const TensorMap& feed, int64_t iteration);
-  /// The last one, if it is that of this iteration.
-  const TensorBlock* SentAhead(int64_t iteration) const {
-    return ahead_ && ahead_->first == iteration ? &ahead_->second : nullptr;
-  }
+  /// The feed of a step to come for the worker of a lone runner, which will know the state. nullopt
+  /// where more than its outputs is fed back, or something of its own.
+  std::optional<TensorBlock> EncodeAhead(size_t index, const TensorMap& feed) const;
   /// kBackend where the state that the runner is to be fed with went with its worker.
   Status CheckState(size_t index, const DeviceOutputs& outputs) const;
 
@@ -70,7 +65,6 @@ class LiveSteps {
   const bool may_stay_;
   std::map<size_t, WholeSequence> whole_;  // of runners that take all steps at once
   std::map<size_t, StepPosition> inside_;  // the step that a runner's state comes from
-  std::optional<std::pair<int64_t, TensorBlock>> ahead_;  // a feed by its iteration
 };
 
 }  // namespace vernier
