@@ -38,6 +38,16 @@ Status CheckData(const vn_tensor& t, DType dtype) {
                           (size ? std::to_string(*size) : std::string("more than exist")));
 }
 
+// Host memory is read where it lies.
+Result<uint64_t> HashOfKept(const vn_tensor& t, DeviceTensors& kept) {
+  if (t.device_type == VN_DEVICE_CPU) {
+    return HashOf(std::span(static_cast<const std::byte*>(t.data), t.byte_size));
+  }
+  std::vector<std::byte> bytes(t.byte_size);
+  VERNIER_TRY(kept.CopyToHost(t, bytes));
+  return HashOf(bytes);
+}
+
 bool IsSupported(const vn_tensor& t, std::optional<DType> dtype) {
   if (!dtype || t.dtype_lanes != 1) return false;
   return t.device_type == VN_DEVICE_CPU ||
@@ -193,11 +203,9 @@ Result<InputHashes> HashesOf(const DecodedBlock& feed, DeviceTensors& kept) {
     hashes.emplace_back(input.name, HashOf(input.tensor.bytes()));
   }
   for (const KeptOutput& input : feed.kept) {
-    const vn_tensor& state = kept.Find(input.handle)->abi();
-    std::vector<std::byte> bytes(state.byte_size);
-    VERNIER_TRY(kept.CopyToHost(state, bytes));
+    VERNIER_ASSIGN_OR_RETURN(const uint64_t hash, HashOfKept(kept.Find(input.handle)->abi(), kept));
     const size_t place = std::min(input.position, hashes.size());
-    hashes.insert(hashes.begin() + static_cast<ptrdiff_t>(place), {input.name, HashOf(bytes)});
+    hashes.insert(hashes.begin() + static_cast<ptrdiff_t>(place), {input.name, hash});
   }
   return hashes;
 }

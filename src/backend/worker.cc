@@ -68,7 +68,18 @@ void Worker::LogLongWait(const Request& request) {
                " s");
 }
 
+// Where the worker has several runs to do, one look at half of the answers is cheaper, for it as
+// well, than to be woken up by each of them.
+void Worker::NapWhileAhead() const {
+  constexpr double kLongest = 1e-3;
+  const double seconds = static_cast<double>(ahead_.unanswered() / 2) * last_run_s_;
+  if (seconds > 0 && seconds <= kLongest) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  }
+}
+
 Status Worker::WaitForChannel(short events, const Request& request) {
+  if (events == POLLIN) NapWhileAhead();
   while (true) {
     if (options_.interrupted->load() != 0) {
       return EndBy(Cancelled("interrupted while " + std::string(request.stage)));
@@ -203,19 +214,21 @@ Status Worker::Reset(uint64_t session) {
 
 // Answers come in the order of the requests.
 Status Worker::SetAheadAside() {
-  if (!ahead_ || ahead_->answer) return {};
-  VERNIER_ASSIGN_OR_RETURN(ahead_->answer, Await(MakeRequest("running the next iteration")));
+  while (ahead_.unanswered() > 0) {
+    VERNIER_ASSIGN_OR_RETURN(Frame answer, Await(MakeRequest("running the next iteration")));
+    ahead_.Keep(std::move(answer));
+  }
   return {};
 }
 
 void Worker::DropAhead() {
-  const std::optional<Ahead> dropped = std::exchange(ahead_, std::nullopt);
-  if (!dropped || dropped->answer || !death_.ok()) return;
+  size_t dropped = std::exchange(ahead_, {}).unanswered();
+  if (dropped == 0 || !death_.ok()) return;
   Request request = MakeRequest("running an iteration that is not wanted any more");
   request.limit_s =
       std::min(request.limit_s > 0 ? request.limit_s : kUnwantedSeconds, kUnwantedSeconds);
   HoldLog();
-  (void)Await(request);
+  for (; dropped > 0 && death_.ok(); --dropped) (void)Await(request);
   held_log_.clear();
   ReleaseLog();
   ended_unwanted_ = !death_.ok() && death_.code() != StatusCode::kCancelled;
@@ -230,14 +243,14 @@ bool Worker::MaySend(size_t size) const {
 }
 
 bool Worker::RunAhead(uint64_t session, const TensorBlock& feed, const OutputsToKeep& kept) {
-  if (ahead_ || !death_.ok() || !MaySend(feed.description.size())) return false;
+  if (!death_.ok() || !MaySend(feed.description.size())) return false;
   constexpr std::string_view kStage = "running the next iteration";
   if (!GiveBack(kStage).ok()) return false;
   MessageWriter body;
   const MessageType type = BeginRun(session, kept, body);
   body.Append(feed.description);
   if (!Post(type, body, feed.memory.get(), MakeRequest(kStage)).ok()) return false;
-  ahead_.emplace(Ahead{session, std::nullopt});
+  ahead_.Add(session);
   return true;
 }
 
@@ -245,9 +258,8 @@ bool Worker::RunAhead(uint64_t session, const TensorBlock& feed, const OutputsTo
 Result<Frame> Worker::CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
                               const OutputsToKeep& kept, const std::function<void()>& meanwhile) {
   std::optional<Frame> answer;
-  if (ahead_ && ahead_->session == session) {
-    answer.swap(ahead_->answer);
-    ahead_.reset();
+  if (ahead_.IsNextOf(session)) {
+    answer = ahead_.TakeNext();
   } else {
     VERNIER_TRY(SetAheadAside());
     VERNIER_TRY(PostRun(session, feed, stage, kept));
@@ -289,7 +301,7 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;
-  outcome.inference_seconds = in.Number<double>();
+  outcome.inference_seconds = last_run_s_ = in.Number<double>();
   if (hashing_.contains(session)) outcome.received = DecodeHashes(in);
   if (in.failed()) return BadAnswer("answer");
   VERNIER_ASSIGN_OR_RETURN(outcome.outputs, DecodeTensors(in.rest(), std::move(frame.fd), loans_));

@@ -18,6 +18,7 @@
 #include "backend/channel.h"
 #include "backend/loans.h"
 #include "backend/messages.h"
+#include "backend/runs_ahead.h"
 #include "backend/stderr_relay.h"
 #include "backend/trial_messages.h"
 #include "util/log.h"
@@ -95,13 +96,15 @@ class Worker {
   /// the seconds waited so far. Null removes it.
   void WhileWaiting(std::function<void(double)> call) { while_waiting_ = std::move(call); }
 
-  /// Sends what the next Run of this session would send, so that the worker finds it when it has
-  /// done with the one before. To be called by `meanwhile` of a Run; `feed` must stay as it is
-  /// until that next Run, which must be one with this feed and `kept`, has its answer. False, and
-  /// nothing was sent: one is on its way already, or it might have to wait for room, while the
-  /// worker waits for us to read. An answer that no Run asks for is dropped by Close, and a
+  /// Sends what a Run of this session to come would send, behind those that were sent before, so
+  /// that the worker finds it when it has done with them. To be called by `meanwhile` of a Run;
+  /// memory that `feed` borrows must stay as it is until its Run, which must be one with this feed
+  /// and `kept`, has its answer. False, and nothing was sent: it might have to wait for room, while
+  /// the worker waits for us to read. An answer that no Run asks for is dropped by Close, and a
   /// worker that dies or hangs meanwhile is not reported.
   bool RunAhead(uint64_t session, const TensorBlock& feed, const OutputsToKeep& kept = {});
+  /// How many RunAhead has sent and no Run has asked for.
+  size_t runs_ahead() const { return ahead_.size(); }
 
   /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
   /// nothing of a feed when it has answered.
@@ -190,18 +193,13 @@ class Worker {
     }
   };
 
-  // A run that was sent before it was asked for.
-  struct Ahead {
-    uint64_t session = 0;
-    std::optional<Frame> answer;  ///< where another request had to wait for it
-  };
-
   Request MakeRequest(std::string_view stage) const { return {stage, options_.timeout_s}; }
   Status Spawn(Channel child);
   static Result<std::unique_ptr<Worker>> Load(std::unique_ptr<Worker> worker);
   Status Post(MessageType type, const MessageWriter& body, int fd, const Request& request);
   Result<Frame> Await(const Request& request);
   Result<Frame> Call(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
+  void NapWhileAhead() const;
   Status WaitForChannel(short events, const Request& request);
   void LogLongWait(const Request& request);
   bool HasEnded() const;
@@ -239,7 +237,8 @@ class Worker {
   std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
   std::function<void(double)> while_waiting_;
   std::optional<std::chrono::steady_clock::time_point> told_of_;  // the start of a long request
-  std::optional<Ahead> ahead_;
+  RunsAhead ahead_;
+  double last_run_s_ = 0;        // how long the last inference took
   bool ended_unwanted_ = false;  // by what nobody had asked for
   Status death_;
   bool ran_out_of_time_ = false;

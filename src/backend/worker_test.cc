@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +52,84 @@ TEST_F(SilentWorker, RunsOutOfTime) {
 TEST_F(SilentWorker, NamesNoOptionWhereThereIsNone) {
   EXPECT_EQ(Start("")->AwaitLoad().status().message(),
             "hung while loading the framework: no answer within 0.02 s");
+}
+
+// A worker whose answers are there before they are awaited.
+class AnsweringWorker : public testing::Test {
+ protected:
+  AnsweringWorker() {
+    auto ends = Channel::CreatePair();
+    theirs_.emplace(std::move(ends->second));
+    WorkerOptions options;
+    options.served.Reset(::dup(ends->first.descriptor()));
+    options.timeout_s = 10;
+    options.interrupted = &interrupted_;
+    worker_ = *Worker::Start(std::move(options), log_);
+    MessageWriter body;
+    BackendInfo{"fake", "1", "2.0", ""}.Encode(body);
+    Answer(body);
+    EXPECT_TRUE(worker_->AwaitLoad().ok());
+  }
+
+  void Answer(const MessageWriter& body) {
+    MessageWriter message;
+    EncodeStatus({}, message);
+    message.Append(body.bytes());
+    EXPECT_TRUE(theirs_->Send(static_cast<uint32_t>(MessageType::kReply), message.bytes()).ok());
+  }
+
+  // With seconds for an answer.
+  void AnswerRun(double seconds) {
+    MessageWriter body;
+    body.Number(seconds);
+    body.Append(nothing_.description);
+    Answer(body);
+  }
+
+  double Run(const std::function<void()>& meanwhile = {}) {
+    const Result<Worker::Outcome> made = worker_->Run(1, nothing_, "running", {}, meanwhile);
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return made.ok() ? made->inference_seconds : 0;
+  }
+
+  std::function<void()> Send(size_t more) {
+    return [this, more] {
+      for (size_t i = 0; i < more; ++i) EXPECT_TRUE(worker_->RunAhead(1, nothing_));
+    };
+  }
+
+  std::atomic<int> interrupted_{0};
+  NoLog log_;
+  const TensorBlock nothing_ = *EncodeTensors({});
+  std::optional<Channel> theirs_;
+  std::unique_ptr<Worker> worker_;
+};
+
+TEST_F(AnsweringWorker, RunsThatWereSentAheadHaveTheAnswersInTheirOrder) {
+  for (int i = 1; i <= 4; ++i) AnswerRun(i);
+  EXPECT_EQ(Run(Send(2)), 1);
+  EXPECT_EQ(worker_->runs_ahead(), 2u);
+  EXPECT_EQ(Run(Send(1)), 2);
+  EXPECT_EQ(Run(), 3);
+  EXPECT_EQ(Run(), 4);
+  EXPECT_EQ(worker_->runs_ahead(), 0u);
+}
+
+TEST_F(AnsweringWorker, AnotherRequestKeepsTheAnswersOfThose) {
+  for (int i = 1; i <= 3; ++i) AnswerRun(i);
+  EXPECT_EQ(Run(Send(2)), 1);
+  Answer(MessageWriter());
+  worker_->TrimMemory();
+  EXPECT_EQ(Run(), 2);
+  EXPECT_EQ(Run(), 3);
+}
+
+TEST_F(AnsweringWorker, AnswersThatNobodyAsksForAreDroppedAtTheEnd) {
+  for (int i = 1; i <= 3; ++i) AnswerRun(i);
+  EXPECT_EQ(Run(Send(2)), 1);
+  Answer(MessageWriter());
+  EXPECT_TRUE(worker_->Close(1).ok());
+  EXPECT_EQ(worker_->runs_ahead(), 0u);
 }
 
 // Keeps what it is sent.

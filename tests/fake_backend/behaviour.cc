@@ -144,7 +144,8 @@ int32_t Behaviour::ActAt(const Place& place) const {
   if (!Get("scribble").empty()) Scribble(Get("scribble"));
   if (!Get("crash").empty()) Crash(Get("crash"));
   if (!Get("hang").empty()) Hang();
-  return static_cast<int32_t>(Number("fail", 0));
+  const int64_t fails_at = Number("fails_at", place.iteration);
+  return fails_at == place.iteration ? static_cast<int32_t>(Number("fail", 0)) : 0;
 }
 
 void Behaviour::Note(const Place& place) const {

@@ -7,7 +7,8 @@
 //   flood=stdout|stderr, bytes=N
 //   say=WORD          a line on standard error
 //   log=WORD          a line of the log
-//   fail=CODE         a status with that code
+//   fail=CODE         a status with that code; with fails_at=K in run K of a session alone, while
+//                     all runs are noted
 //   scribble=garbage|huge|partial    writes on the worker's own connection
 //   orphan=1          leaves a child process behind that holds everything open, then goes on
 //   chatter=1         logs from a thread of its own until the session is closed

@@ -61,6 +61,24 @@ class KeptStates(FaultTest):
         self.assertEqual(ended.code, 0, ended)
         self.assertEqual(self.runs(), 3 * STEPS)
 
+    def check_several_are_sent(self):
+        ended = self.steps("--runner", "a=fake", sequences=3,
+                           behaviour=f"fail=6 fails_at={STEPS + 3}")
+        self.assertEqual(ended.code, 6, ended)
+        self.assert_failed_line(ended, "told to fail at run", runner="a")
+        self.assertEqual(self.runners()["a"]["iterations"], STEPS + 3)
+        # To the end of the sequence, and no further.
+        self.assertEqual(self.runs(), 2 * STEPS)
+
+    def test_steps_of_the_sequence_are_sent_before_they_are_wanted(self):
+        # As many as take less than 10 ms, by the last one: under load one may take longer.
+        for left in reversed(range(6)):
+            try:
+                return self.check_several_are_sent()
+            except AssertionError:
+                if left == 0:
+                    raise
+
     def test_a_hang_belongs_to_its_step(self):
         ended = self.steps("--runner", "bad=fake", "--timeout", "2",
                            behaviour=f"hang=1 iteration={STEPS + 3}")

@@ -219,8 +219,9 @@ void FeedStream::Make(int64_t place) {
   prepared_.push_back({std::move(feed), std::move(log)});
 }
 
-const TensorMap* FeedStream::Prepare() {
-  if (steps_ != nullptr) return steps_->Prepare();
+const TensorMap* FeedStream::Prepare(size_t behind) {
+  if (steps_ != nullptr) return steps_->Prepare(behind);
+  if (behind > 0) return nullptr;
   if (prepared_.empty()) {
     const bool wanted = random_ && !drawn_elsewhere_ && next_ > 0 && next_ < CountDrawn() &&
                         last_size_ <= kMostAhead;

@@ -51,9 +51,9 @@ class FeedStream {
   Result<std::optional<TensorMap>> Next();
 
   /// Makes the next feed now, if it was not made yet, for Next() to return, where it is random,
-  /// drawn here and not so large that having two is a burden. What there is to log of it appears
-  /// with Next(). Null where there is none.
-  const TensorMap* Prepare();
+  /// drawn here and not so large that having two is a burden, or a step. What there is to log of it
+  /// appears with Next(). Of steps also the one so many behind it. Null where there is none.
+  const TensorMap* Prepare(size_t behind);
 
   /// The same of the feed after that one, where three are no burden: for the next Prepare(), which
   /// then has nothing to do.

@@ -28,11 +28,7 @@ Result<const TensorBlock*> FeedBlocks::Encode(const TensorMap& feed, int64_t ite
 const TensorBlock* FeedBlocks::EncodeAhead(const TensorMap& feed, int64_t iteration) {
   Result<TensorBlock> block = EncodeTensors(feed, &lent_);
   if (!block.ok()) return nullptr;
-  return KeepAhead(*std::move(block), iteration);
-}
-
-const TensorBlock* FeedBlocks::KeepAhead(TensorBlock block, int64_t iteration) {
-  next_ = FeedBlock{iteration, std::move(block)};
+  next_ = FeedBlock{iteration, *std::move(block)};
   return &next_->block;
 }
 

@@ -27,8 +27,6 @@ class FeedBlocks {
   /// The same of the feed after that, in memory that is lent, beside the present one. When that is
   /// forgotten, it becomes the present one. Null where it cannot be encoded.
   const TensorBlock* EncodeAhead(const TensorMap& feed, int64_t iteration);
-  /// The same of a feed that is encoded already.
-  const TensorBlock* KeepAhead(TensorBlock block, int64_t iteration);
 
   /// The present feed is not asked for again. All that were sent it must have answered.
   void Forget();

@@ -53,9 +53,10 @@ Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, co
 LiveRuns::Work LiveInference::UnlessSaved(size_t index, int64_t next,
                                           const LiveRuns::Work& meanwhile) const {
   if (progress_ == nullptr || !meanwhile.next_feed) return meanwhile;
-  const auto unless_saved = [this, index, next, feed = meanwhile.next_feed] {
-    const TensorMap* const made = feed();
-    return made == nullptr || IsSaved(index, next) ? nullptr : made;
+  const auto unless_saved = [this, index, next, feed = meanwhile.next_feed](size_t behind) {
+    const TensorMap* const made = feed(behind);
+    const bool saved = made != nullptr && IsSaved(index, next + static_cast<int64_t>(behind));
+    return saved ? nullptr : made;
   };
   return {unless_saved, meanwhile.when_sent};
 }
@@ -160,8 +161,11 @@ Status LiveInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t
 Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                                  const std::optional<IterationResult>& result) {
   if (!result) return {};
-  logger_.Once(Severity::kInfo, PadName(live_[index].name()) + "\n---- Inference Output(s) ----\n" +
-                                    FormatTensorTable(result->outputs));
+  if (logger_.Enabled(Severity::kInfo)) {
+    logger_.Once(Severity::kInfo, PadName(live_[index].name()) +
+                                      "\n---- Inference Output(s) ----\n" +
+                                      FormatTensorTable(result->outputs));
+  }
   observer_.OutputsMade(iteration, *result);
   if (StepStates* const steps = live_.steps()) {
     VERNIER_TRY(live_.RememberState(index, result->outputs));

@@ -20,15 +20,27 @@ std::vector<std::string> RunnerNames(const std::vector<RunnerPlan>& runners) {
   return names;
 }
 
-// Whether it is worth while to have the next one begin before this one is looked at: what that
-// gains are microseconds, and what it costs is the memory of one more result, and the time of one
-// that may not be wanted.
-bool IsLight(const IterationResult& result) {
-  constexpr double kShortSeconds = 10e-3;
-  constexpr size_t kFewBytes = size_t{8} << 20;
+size_t BytesOf(const TensorMap& tensors) {
   size_t bytes = 0;
-  for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
-  return result.runtime_s.value_or(0) < kShortSeconds && bytes <= kFewBytes;
+  for (const NamedTensor& tensor : tensors) bytes += tensor.tensor.bytes().size();
+  return bytes;
+}
+
+// How many iterations it is worth while to have begin before this one is looked at: what that gains
+// are microseconds, and what it costs is the memory of as many results, and the time of some that
+// may not be wanted. Of steps the worker keeps the states of all.
+size_t MostAhead(const TensorMap& feed, const IterationResult& result, bool is_step) {
+  constexpr double kShortSeconds = 10e-3;
+  constexpr size_t kFewBytes = size_t{8} << 20, kFewBytesOfSteps = size_t{1} << 20;
+  constexpr size_t kMostSteps = 16;
+  const double seconds = result.runtime_s.value_or(0);
+  const size_t bytes = BytesOf(result.outputs);
+  if (seconds >= kShortSeconds || bytes > kFewBytes) return 0;
+  if (!is_step) return 1;
+  const size_t by_bytes = kFewBytesOfSteps / std::max<size_t>(bytes + BytesOf(feed), 1);
+  const bool many_fit = seconds * kMostSteps < kShortSeconds;
+  const size_t by_time = many_fit ? kMostSteps : static_cast<size_t>(kShortSeconds / seconds);
+  return std::clamp<size_t>(std::min(by_bytes, by_time), 1, kMostSteps);
 }
 
 }  // namespace
@@ -152,10 +164,6 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(index, feed, iteration));
   reports_.LogInputs(runner);
   std::optional<Result<IterationResult>> held = held_.Take(index, iteration);
-  const auto work = [&] {
-    const TensorMap* const next = meanwhile.next_feed ? meanwhile.next_feed() : nullptr;
-    if (next != nullptr && InferAhead(index, *next, iteration + 1)) meanwhile.when_sent();
-  };
   if (!held) {
     if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
       return NotBegun(index, iteration, begun);
@@ -163,8 +171,9 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   }
   Result<IterationResult> made =
       held ? *std::move(held)
-           : runner.Infer(own.block(), iteration, StayingOutputs(index, iteration), work);
-  last_was_light_ = made.ok() && IsLight(*made);
+           : runner.Infer(own.block(), iteration, StayingOutputs(index, iteration),
+                          [&] { InferAhead(index, iteration, meanwhile); });
+  most_ahead_ = made.ok() ? MostAhead(feed, *made, steps() != nullptr) : 0;
   if (made.ok() && own.shared != nullptr) reports_.CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
 }

@@ -97,9 +97,9 @@ class LiveRuns {
   /// What is done on this thread while a runner computes a result.
   struct Work {
     /// Gives the feed of the iteration after that, where there will be one and it is known already,
-    /// else null: a lone runner may be sent that before it has answered. Whether the runner then
-    /// fails does not matter until Infer() is called for it.
-    std::function<const TensorMap*()> next_feed;
+    /// or of the one so many behind it, else null: a lone runner may be sent that before it has
+    /// answered. Whether the runner then fails does not matter until Infer() is called for it.
+    std::function<const TensorMap*(size_t behind)> next_feed;
     std::function<void()> when_sent;  ///< after that, where it was sent
   };
 
@@ -201,7 +201,8 @@ class LiveRuns {
   Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
   bool MayInferAhead(size_t index) const;
-  bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
+  void InferAhead(size_t index, int64_t iteration, const Work& meanwhile);
+  bool InferOneAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration);
   bool MayLendFeeds() const;
 
@@ -220,7 +221,7 @@ class LiveRuns {
   PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
   HeldResults held_;
   std::map<size_t, int64_t> missed_;  // iterations, by runner
-  bool last_was_light_ = false;  // the last inference: short, and its outputs small
+  size_t most_ahead_ = 0;        // iterations that may be ahead, by what the last inference was
   FeedBlocks blocks_;            // that runners with the same inputs share
   std::unique_ptr<RunnerReplicas> replicas_;
   std::unique_ptr<LaneInference> lanes_;     // they go first: they use all of this

@@ -17,11 +17,22 @@ bool LiveRuns::MayLendFeeds() const {
 bool LiveRuns::MayInferAhead(size_t index) const {
   if (runners_.size() != 1 || may_be_asked_between_) return false;
   if (steps() != nullptr && !steps_.may_stay()) return false;
-  return MaySendAhead(plan_.execution, runners_[index]) && last_was_light_;
+  return MaySendAhead(plan_.execution, runners_[index]);
 }
 
-bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!MayInferAhead(index)) return false;
+// By halves: what is sent at once need not be waited for one by one.
+void LiveRuns::InferAhead(size_t index, int64_t iteration, const Work& meanwhile) {
+  size_t sent = runners_[index].runs_ahead();
+  if (!meanwhile.next_feed || 2 * sent > most_ahead_ || !MayInferAhead(index)) return;
+  for (; sent < most_ahead_; ++sent) {
+    const TensorMap* const next = meanwhile.next_feed(sent);
+    const int64_t number = iteration + 1 + static_cast<int64_t>(sent);
+    if (next == nullptr || !InferOneAhead(index, *next, number)) return;
+    meanwhile.when_sent();
+  }
+}
+
+bool LiveRuns::InferOneAhead(size_t index, const TensorMap& feed, int64_t iteration) {
   // What there is to say of the feed is said when its turn comes.
   const Result<CoercedFeed> coerced = feeds_.Coerce(index, feed);
   if (coerced.ok() && steps() != nullptr) return InferStepAhead(index, coerced->tensors, iteration);
@@ -30,13 +41,12 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
   return block != nullptr && runners_[index].InferAhead(*block);
 }
 
-// The feed of the next step, whose state the worker knows before this program does.
+// The feed of a step to come, whose state the worker knows before this program does.
 bool LiveRuns::InferStepAhead(size_t index, const TensorMap& coerced, int64_t iteration) {
   const OutputsToKeep kept{OutputPlace::kHost, steps_.Staying(index, runners_[index], iteration)};
   if (kept.names.empty()) return false;
-  std::optional<TensorBlock> block = steps_.EncodeAhead(index, coerced);
-  if (!block) return false;
-  return runners_[index].InferAhead(*blocks_.KeepAhead(*std::move(block), iteration), kept);
+  const std::optional<TensorBlock> block = steps_.EncodeAhead(index, coerced);
+  return block && runners_[index].InferAhead(*block, kept);
 }
 
 Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(size_t index, const TensorMap& feed,
@@ -44,9 +54,10 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(size_t index, const TensorMap& fe
   const LiveRunner& runner = runners_[index];
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, feeds_.CoerceAndNote(index, feed, iteration));
   RunnerFeed own;
-  // A step that was sent ahead.
-  if (runners_.size() == 1 && steps_.may_stay()) own.shared = blocks_.Find(iteration);
-  if (own.shared != nullptr) return own;
+  if (steps() != nullptr && runner.runs_ahead() > 0) {
+    own.own.emplace();  // it was sent
+    return own;
+  }
   if (steps_.may_stay()) {
     VERNIER_ASSIGN_OR_RETURN(own.own, runner.EncodeKept(coerced.tensors, devices_));
     if (own.own) return own;

@@ -55,7 +55,7 @@ class LiveRunsTest : public testing::Test {
   // Infer(), while which the feed after that is offered. Was it sent?
   bool Offer(const TensorMap& next, int64_t iteration) {
     bool sent = false;
-    EXPECT_EQ(Infer(0, 10, iteration, {[&] { return &next; }, [&] { sent = true; }}), 11);
+    EXPECT_EQ(Infer(0, 10, iteration, {[&](size_t) { return &next; }, [&] { sent = true; }}), 11);
     return sent;
   }
 

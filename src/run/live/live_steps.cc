@@ -70,8 +70,7 @@ std::optional<TensorBlock> LiveSteps::EncodeAhead(size_t index, const TensorMap&
   }
   if (fed_back == 0 || fed_back != pairs.size()) return std::nullopt;
   Result<TensorBlock> block = builder.Finish();
-  if (!block.ok()) return std::nullopt;
-  return *std::move(block);
+  return block.ok() ? std::optional(*std::move(block)) : std::nullopt;
 }
 
 Status LiveSteps::CheckState(size_t index, const DeviceOutputs& outputs) const {

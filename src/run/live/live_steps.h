@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backend/tensor_block.h"
@@ -47,7 +46,7 @@ class LiveSteps {
   bool may_stay() const { return may_stay_; }
   /// The outputs that stay in the runner's worker, which the next step is fed with.
   std::vector<std::string> Staying(size_t index, const LiveRunner& runner, int64_t iteration) const;
-  /// The feed of the next step for the worker of a lone runner, which knows the state. nullopt
+  /// The feed of a step to come for the worker of a lone runner, which will know the state. nullopt
   /// where more than its outputs is fed back, or something of its own.
   std::optional<TensorBlock> EncodeAhead(size_t index, const TensorMap& feed) const;
   /// kBackend where the state that the runner is to be fed with went with its worker.

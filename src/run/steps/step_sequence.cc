@@ -114,9 +114,13 @@ Result<std::optional<TensorMap>> StepSequence::Next(const NextWhole& next_whole)
   } else {
     ++position_.step;
   }
-  std::optional<TensorMap> prepared = std::exchange(prepared_, std::nullopt);
-  Result<TensorMap> made = prepared ? *std::move(prepared) : FeedOfStep(position_.step);
-  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, std::move(made));
+  TensorMap feed;
+  if (prepared_.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(feed, FeedOfStep(position_.step));
+  } else {
+    feed = std::move(prepared_.front());
+    prepared_.pop_front();
+  }
   std::vector<TensorMap> own = all_steps_;
   for (size_t i = 0; i < own.size(); ++i) {
     if (states_.axis(i)) continue;
@@ -126,12 +130,16 @@ Result<std::optional<TensorMap>> StepSequence::Next(const NextWhole& next_whole)
   return std::optional<TensorMap>(std::move(feed));
 }
 
-const TensorMap* StepSequence::Prepare() {
-  if (states_.runners().size() != 1 || position_.sequence < 0 || position_.last()) return nullptr;
-  if (prepared_) return &*prepared_;
-  Result<TensorMap> feed = FeedOfStep(position_.step + 1);
-  if (!feed.ok()) return nullptr;
-  return &prepared_.emplace(*std::move(feed));
+const TensorMap* StepSequence::Prepare(size_t behind) {
+  if (states_.runners().size() != 1 || position_.sequence < 0) return nullptr;
+  while (prepared_.size() <= behind) {
+    const int64_t step = position_.step + 1 + std::ssize(prepared_);
+    if (step >= position_.steps) return nullptr;
+    Result<TensorMap> feed = FeedOfStep(step);
+    if (!feed.ok()) return nullptr;
+    prepared_.push_back(*std::move(feed));
+  }
+  return &prepared_[behind];
 }
 
 Status StepSequence::Begin(TensorMap whole) {

@@ -1,7 +1,9 @@
 // The feeds of the steps of sequences.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,9 +41,10 @@ class StepSequence {
   using NextWhole = std::function<Result<std::optional<TensorMap>>()>;
   Result<std::optional<TensorMap>> Next(const NextWhole& next_whole);
 
-  /// The next step's feed, for a lone runner: as Next() will give it, but for the state. Null
-  /// behind the last step of a sequence, and where Next() will say why it cannot be.
-  const TensorMap* Prepare();
+  /// The next step's feed, or that of the step so many behind it, for a lone runner: as Next() will
+  /// give it, but for the state. It is kept for that. Null behind the last step of a sequence, and
+  /// where Next() will say why it cannot be.
+  const TensorMap* Prepare(size_t behind);
 
   /// The sequence that the last feed is a step of, with its first state.
   const TensorMap& whole() const { return whole_; }
@@ -85,7 +88,7 @@ class StepSequence {
   TensorMap whole_;
   std::vector<TensorMap> all_steps_;  // runner by runner; empty for those that go step by step
   StepPosition position_{-1, 0, 1};
-  std::optional<TensorMap> prepared_;  // of the next step
+  std::deque<TensorMap> prepared_;  // of the next steps
 };
 
 /// `inputs` as sequences are drawn for them: with `steps` the axes that slices are taken along are

@@ -40,7 +40,7 @@ std::vector<int64_t> LongsOf(const TensorMap& feed, const std::string& name) {
 class StepSequenceTest : public testing::Test {
  protected:
   Status Open() {
-    auto states = StepStates::Create(plan_, {"a", "b"}, log_);
+    auto states = StepStates::Create(plan_, runners_, log_);
     if (!states.ok()) return states.status();
     states_.emplace(*std::move(states));
     StepSequence::Source source;
@@ -68,6 +68,7 @@ class StepSequenceTest : public testing::Test {
   }
 
   StepPlan plan_;
+  std::vector<std::string> runners_ = {"a", "b"};
   NoLog log_;
   TensorMap whole_ = {
       {"x", FloatRow({1, 2, 3, 4, 5, 6, 7})}, {"mask", LongRow({1, 1})}, {"at", LongRow({5})}};
@@ -87,6 +88,21 @@ TEST_F(StepSequenceTest, EachStepTakesItsSlice) {
   EXPECT_FALSE(Next()->has_value());
   EXPECT_THAT(states_->timeline().lengths(), ElementsAre(3));
   EXPECT_EQ(FloatsOf(sequence_->whole(), "x").size(), 7u);
+}
+
+TEST_F(StepSequenceTest, ALoneRunnersStepsAreThereBeforehandToTheEndOfTheSequence) {
+  plan_.slices = {"x:axis=1,size=3,hop=2,pad=1"};
+  runners_ = {"a"};
+  ASSERT_TRUE(Open().ok());
+  EXPECT_EQ(sequence_->Prepare(0), nullptr);
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(FloatsOf(*sequence_->Prepare(1), "x"), ElementsAre(4, 5, 6));
+  EXPECT_THAT(FloatsOf(*sequence_->Prepare(0), "x"), ElementsAre(2, 3, 4));
+  EXPECT_EQ(sequence_->Prepare(2), nullptr);
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(2, 3, 4));
+  EXPECT_THAT(FloatsOf(*sequence_->Prepare(0), "x"), ElementsAre(4, 5, 6));
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(4, 5, 6));
+  EXPECT_FALSE(Next()->has_value());
 }
 
 TEST_F(StepSequenceTest, ARunnerMayHaveSlicesOfItsOwn) {

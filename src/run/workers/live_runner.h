@@ -105,6 +105,7 @@ class LiveRunner {
   bool InferAhead(const TensorBlock& feed, const OutputsToKeep& kept = {}) {
     return !keeps_state() && worker_->RunAhead(session_id_, feed, kept);
   }
+  size_t runs_ahead() const { return worker_ == nullptr ? 0 : worker_->runs_ahead(); }
   /// See Worker::serves_plugin.
   bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
 
