@@ -2,11 +2,11 @@
 #include <chrono>
 #include <utility>
 
-#include "cli/bind/bind_blame.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/bind/bind_blame.h"
+#include "options/table/command_options.h"
 #include "run/feeds/token_sources.h"
 
 namespace vernier {
@@ -77,33 +77,7 @@ constexpr CommandSpec kBlameCommand = {
         " which separates errors that a layer introduces from errors that it inherits. Beside an"
         " ONNX model, a TensorFlow or PyTorch model can be the reference. Exit code 0 means that no"
         " layer is to blame.",
-    .options =
-        [] {
-          return OptionTable(
-              {GeneralGroup(),
-               LoggingGroup(),
-               Only(RunnerGroup(), {"runners", "torch_lib", "torch_in", "torch_outputs",
-                                    "allow_pickle", "identity_device", "reference"}),
-               ModelGroup(),
-               OnnxLoadGroup(),
-               OnnxRuntimeGroup(),
-               OpenVinoGroup(),
-               TensorRtConfigGroup(),
-               TensorRtShortFormGroup(),
-               TensorRtLoadGroup(),
-               TensorRtRunGroup(),
-               DataLoaderGroup(),
-               Only(StepGroup(), {"steps", "feed_back", "initial_state", "step_slice", "advance",
-                                  "reset", "decode", "decode_stop"}),
-               Only(CompareTokensGroup(), {"logits_tokens", "logits_mask"}),
-               Only(ComparisonGroup(), {"load_outputs_paths"}),
-               Only(DecisionGroup(), {"decisions", "near_tie", "worst_flips"}),
-               MapGroup(),
-               WorkerGroup(),
-               BlameGroup(),
-               BlameAloneGroup(),
-               Only(ReportGroup(), {"reports"})});
-        },
+    .options = BlameOptionTable,
     .run = BlameCommand,
 };
 

@@ -1,14 +1,14 @@
 // The fewest nodes of a model that still fail a check.
-#include "cli/bind/bind_debug.h"
-#include "cli/bind/bind_onnx_save.h"
-#include "cli/bind/file_conflicts.h"
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "debug/reducing.h"
 #include "inference/model_shapes.h"
+#include "options/bind/bind_debug.h"
+#include "options/bind/bind_onnx_save.h"
+#include "options/bind/file_conflicts.h"
+#include "options/table/option_sets.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
 

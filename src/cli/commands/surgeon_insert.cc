@@ -2,8 +2,8 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "inference/model_shapes.h"
+#include "options/table/option_sets.h"
 #include "surgeon/node_insertion.h"
 
 namespace vernier {

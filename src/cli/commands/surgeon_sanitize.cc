@@ -1,13 +1,13 @@
 // A model cleaned up: outputs chosen, shapes set, constants folded, what is unused removed.
 #include <algorithm>
 
-#include "cli/bind/bind_model.h"
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "inference/sanitizing.h"
+#include "options/bind/bind_model.h"
+#include "options/table/option_sets.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 

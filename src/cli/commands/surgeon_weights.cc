@@ -4,7 +4,7 @@
 
 #include "cli/commands/surgery.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/table/option_sets.h"
 #include "surgeon/weight_tools.h"
 #include "util/input_file.h"
 #include "util/number_text.h"

@@ -4,14 +4,14 @@
 #include <chrono>
 
 #include "blame/sides/quiet_logger.h"
-#include "cli/bind/bind_model.h"
-#include "cli/bind/bind_onnx_save.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/print_document.h"
-#include "cli/table/groups.h"
 #include "inputs/shape_spec.h"
 #include "model/onnx/model_type.h"
+#include "options/bind/bind_model.h"
+#include "options/bind/bind_onnx_save.h"
+#include "options/table/groups.h"
 #include "report/models/model_text.h"
 #include "run/workers/model_source.h"
 #include "util/paths.h"
