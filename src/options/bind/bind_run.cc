@@ -1,15 +1,16 @@
 #include "options/bind/bind_run.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
+#include "inputs/dim_sizes.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "options/bind/bind_blame.h"
 #include "options/bind/bind_compare.h"
-#include "options/bind/bind_dims.h"
 #include "options/bind/bind_runners.h"
 #include "options/bind/bind_shard.h"
 #include "options/bind/bind_tensorflow.h"
@@ -23,6 +24,32 @@
 
 namespace vernier {
 namespace {
+
+// Who says what shapes the feeds of a run have: vernier, which draws them, or a file, a script or
+// the calling program, which has them.
+enum class FeedsFrom : uint8_t { kDrawn, kElsewhere };
+
+// Fills plan.inputs.dims with those of --dim and of the plan's runners, which all have the same
+// feeds, and gives them to the runners. kInvalidArgument for one name with two sizes.
+Status BindDims(const ParsedArgs& args, FeedsFrom from, RunPlan& plan, Logger& logger) {
+  const std::span<const std::string> given = args.List("dims");
+  std::vector<std::string> words(given.begin(), given.end());
+  for (const RunnerPlan& runner : plan.runners) {
+    for (const DimSize& own : runner.dims) {
+      words.push_back(own.dimension + "=" + std::to_string(own.size));
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(plan.inputs.dims, ParseDimSizes(words));
+  for (RunnerPlan& runner : plan.runners) {
+    runner.dims = plan.inputs.dims;
+    runner.equal_names = !plan.lenient;
+  }
+  if (!words.empty() && from == FeedsFrom::kElsewhere) {
+    logger.Warning(
+        "--dim has no effect: inputs that are loaded or made by a script have their own shapes");
+  }
+  return {};
+}
 
 // Environment variables of Polygraphy that mean nothing here.
 struct PolygraphyVariable {
