@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "inference/extract_shapes.h"
 #include "inference/model_shapes.h"
 #include "inputs/shape_grid.h"

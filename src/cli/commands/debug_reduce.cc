@@ -1,7 +1,7 @@
 // The fewest nodes of a model that still fail a check.
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
 #include "debug/reducing.h"
 #include "inference/model_shapes.h"
@@ -15,9 +15,9 @@
 namespace vernier {
 namespace {
 
-Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surgery& surgery,
+Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, ToolModel& opened,
                     Logger& log) {
-  EditableModel& model = surgery.model();
+  EditableModel& model = opened.model();
   VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                            GivenInputShapes(args, invocation.as_polygraphy));
   if (!inputs.empty()) {
@@ -76,12 +76,13 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                              DebugSession::Open(std::move(session_plan), WatchSignals(), log));
     session.check().HoldOnToFault();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
+    VERNIER_ASSIGN_OR_RETURN(ToolModel opened,
+                             ToolModel::Open(args, invocation.as_polygraphy, log));
     if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
-    VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
+    VERNIER_TRY(PrepareModel(args, invocation, opened, log));
     VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan,
                              BindReduce(args, invocation.as_polygraphy, log));
-    return DebugReduce(plan, surgery.model(), session, log).status();
+    return DebugReduce(plan, opened.model(), session, log).status();
   };
   return RunModelTool(kDebugReduceCommand, work, true, own, invocation);
 }

@@ -1,6 +1,6 @@
 // The same again and again: a check, or the build of an engine and its check.
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
 #include "debug/repetition.h"
 #include "model/onnx/model_type.h"

@@ -4,7 +4,7 @@
 
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
 #include "inference/extraction.h"
 #include "inputs/shape_spec.h"

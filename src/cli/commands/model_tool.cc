@@ -1,4 +1,4 @@
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 
 #include <algorithm>
 #include <chrono>
@@ -50,8 +50,8 @@ Status RefuseSecondShapes(std::string_view flag, const std::vector<ShapeSpec>& s
 
 }  // namespace
 
-Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
-  Surgery surgery;
+Result<ToolModel> ToolModel::Open(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
+  ToolModel opened;
   std::string path(args.Value("model_file").value_or(""));
   if (path.empty()) return InvalidArgument("no model is named");
   ModelTypeHints hints;
@@ -65,22 +65,22 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_polygraphy, Logger
   VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args, log));
   if (args.Has("fp_to_fp16")) {
     VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
-    surgery.converted_.emplace(std::move(folder));
-    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, as_polygraphy, *surgery.converted_, log));
+    opened.converted_.emplace(std::move(folder));
+    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, as_polygraphy, *opened.converted_, log));
     options.source = {};
   }
   VERNIER_ASSIGN_OR_RETURN(EditableModel model,
                            EditableModel::Open(path, options.source, options.ignore_weights));
-  surgery.model_.emplace(std::move(model));
-  return surgery;
+  opened.model_.emplace(std::move(model));
+  return opened;
 }
 
-void Surgery::LogSummary(std::string_view heading, Logger& log) const {
+void ToolModel::LogSummary(std::string_view heading, Logger& log) const {
   LogModel(heading, model_->now(), log);
 }
 
-Status Surgery::Save(const ParsedArgs& args, Logger& log,
-                     std::vector<ReplacedValues> values) const {
+Status ToolModel::Save(const ParsedArgs& args, Logger& log,
+                       std::vector<ReplacedValues> values) const {
   const std::string output(*args.Value("output"));
   VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args, log));
   log.Info("Saving ONNX model to: " + output);

@@ -19,11 +19,11 @@
 namespace vernier {
 
 /// A model that is being changed, from the words of a surgeon command.
-class Surgery {
+class ToolModel {
  public:
   /// Opens the model; converts it first where --fp-to-fp16 is given, `as_polygraphy` as Polygraphy
   /// does. kUnimplemented for models that are not ONNX.
-  static Result<Surgery> Open(const ParsedArgs& args, bool as_polygraphy, Logger& log);
+  static Result<ToolModel> Open(const ParsedArgs& args, bool as_polygraphy, Logger& log);
 
   EditableModel& model() { return *model_; }
   const EditableModel& model() const { return *model_; }
@@ -35,7 +35,7 @@ class Surgery {
   Status Save(const ParsedArgs& args, Logger& log, std::vector<ReplacedValues> values = {}) const;
 
  private:
-  Surgery() = default;
+  ToolModel() = default;
 
   std::optional<ScratchFolder> converted_;
   std::optional<EditableModel> model_;
