@@ -52,11 +52,8 @@ SessionContext ContextOf(const Words& words, std::string_view command, PythonLog
 
 Answer DoBlame(const Words& words, const Settings& settings, PythonLogger& logger,
                OwnThread& thread) {
-  BlamePlan plan;
-  plan.run = Check(BindRun(words.args, words.invocation, logger));
-  static_cast<BlameOptions&>(plan) = Check(BindBlame(words.args, plan.run));
+  BlamePlan plan = Check(BindBlamePlan(words.args, words.invocation, logger));
   settings.Apply(plan.run);
-  plan.charts = plan.run.save.WantsPage();
   Check(CheckRun(plan.run));
   Answer answer;
   thread.Do([&] {

@@ -7,41 +7,15 @@
 #include "cli/table/commands.h"
 #include "options/bind/bind_blame.h"
 #include "options/table/command_options.h"
-#include "run/feeds/token_sources.h"
 
 namespace vernier {
 namespace {
-
-// Here tokens are fed, and never judge logits.
-Status CheckTokens(const ParsedArgs& args) {
-  if (!args.Has("logits_tokens")) return {};
-  const std::string tokens(args.Value("logits_tokens").value_or(""));
-  const bool fed = GivesTokens(tokens);
-  if (fed && args.Has("decode")) return {};
-  return InvalidArgument("--tokens " + tokens + ": " +
-                         (fed ? "nothing is fed with them: add --decode greedy"
-                              : "expected FILE.npy or SCRIPT.py with the tokens to feed beside "
-                                "--decode, not an input: blame judges no tokens"));
-}
-
-Result<BlamePlan> Bind(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  BlamePlan plan;
-  VERNIER_TRY(CheckTokens(args));
-  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
-  VERNIER_ASSIGN_OR_RETURN(static_cast<BlameOptions&>(plan), BindBlame(args, plan.run));
-  if (args.Has("decisions") && !plan.on_flips) {
-    return InvalidArgument(
-        "--decision has no effect without --on-flips: add that, or leave --decision out");
-  }
-  plan.charts = plan.run.save.WantsPage();
-  return plan;
-}
 
 int BlameCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kBlameCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  const Result<BlamePlan> plan = Bind(start.args, invocation, log);
+  const Result<BlamePlan> plan = BindBlamePlan(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   log.Start("RUNNING | Command: " + invocation.command);
   const auto begin = std::chrono::steady_clock::now();
