@@ -240,7 +240,7 @@ class Worker {
   std::function<void(double)> while_waiting_;
   std::optional<std::chrono::steady_clock::time_point> told_of_;  // the start of a long request
   std::optional<Ahead> ahead_;
-  bool ended_unwanted_ = false;  // by what nobody had asked for
+  bool ended_unwanted_ = false;  // by a request that was sent ahead and is no longer wanted
   Status death_;
   bool ran_out_of_time_ = false;
 };

@@ -40,7 +40,7 @@ bool IsReadOnce(const OnnxGraph& graph, std::string_view tensor) {
   return readers == 1;
 }
 
-// Does this node make the first input of the activation, and nobody else's?
+// Does this node make the first input of the activation, which alone reads it?
 bool Feeds(const LowerableNode& maker, const LowerableNode& activation) {
   if (maker.graph != activation.graph || !IsOneOf(kSums, *maker.node)) return false;
   const auto made = maker.graph->Outputs(*maker.node);

@@ -30,7 +30,7 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, ToolMo
   if (args.Has("force_fallback_shape_inference")) {
     VERNIER_TRY(ForceShapes(model, BindFeedSource(args, invocation, log), WatchSignals(), log));
   } else if (!args.Has("do_shape_inference")) {
-    // Where rules know all sizes nobody else has to be asked.
+    // Where rules know all sizes no worker has to be started.
     VERNIER_ASSIGN_OR_RETURN(const bool known, TakeShapesThatFollow(model));
     if (!known) VERNIER_TRY(InferShapesAsAsked(args, model, log));
   }

@@ -32,7 +32,7 @@ Status CheckModel(const ModelPlan& model, bool checkpoint) {
 
 Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocation& invocation,
                      ConsoleLog& log) {
-  // A script is no model: nobody wants it in the place of one.
+  // A script must not replace the model that it is made from.
   VERNIER_TRY(CheckFileConflicts(args, "output"));
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, BindModel(args));
   VERNIER_TRY(CheckModel(model, args.Has("ckpt")));

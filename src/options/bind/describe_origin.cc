@@ -11,7 +11,7 @@
 namespace vernier {
 namespace {
 
-// A batch has the record of a run saved for itself, by a word that it shows to nobody.
+// A batch has the record of a run saved for itself, by a word that it does not show.
 bool IsOfBatch(const GivenOption& given, std::span<const std::string> shown) {
   if (given.row->dest != "save_record" || given.values.empty()) return false;
   return std::ranges::none_of(

@@ -14,7 +14,7 @@ namespace vernier {
 
 /// kInvalidArgument, in one sentence, where a file that options write is one that the command line
 /// reads (models and their weights, saved data, scripts, files of words, files that runners name),
-/// or where two of them write the same. Devices and pipes are nobody's. The dest "output" may be
+/// or where two of them write the same. Devices and pipes never conflict. The dest "output" may be
 /// what is read, as commands that change a file in place have it, unless `output` names it.
 /// `also_read` are files that others read: nothing may replace them. As CheckBundlePlace, too.
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},

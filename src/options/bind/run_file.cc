@@ -26,7 +26,7 @@ bool IsBesideTheRun(const OptionRow& row) {
   return row.dest == "run_file" || row.dest == "save_run_file" || LoggingGroup().Has(row.dest);
 }
 
-// Before anything starts: a type that nobody knows would be passed over, and the name of a backend
+// Before anything starts: an unknown type would be passed over, and the name of a backend
 // be looked for only when its turn comes.
 Status CheckRunFileNames(const RunPlan& plan) {
   for (size_t i = 0; i < plan.runners.size(); ++i) {

@@ -135,7 +135,7 @@ std::vector<std::string_view> OptionTable::NeedsOf(const OptionRow& row) const {
     // What is compared with itself, as in check consistency, has no sides.
     const bool runners = FindDest("runners") != nullptr;
     const bool sides = runners && FindDest("compare") != nullptr;
-    // Some commands have a runner that nobody names; of others, saved outputs may stand for it.
+    // Some commands have a runner that is not named; of others, saved outputs may stand for it.
     const bool known = need == kAnyRunner  ? runners && FindDest("load_outputs_paths") != nullptr
                        : need == kTwoSides ? sides
                                            : IsNeeded(Find(need.substr(0, need.find(' '))));
