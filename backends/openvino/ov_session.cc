@@ -245,7 +245,7 @@ Result<Handle<ov_infer_request_t>> OvModelSession::MakeRequest() const {
   return Handle<ov_infer_request_t>(request, api_.ov_infer_request_free);
 }
 
-// One whose outputs nobody holds comes first.
+// A request whose outputs are no longer in use comes first.
 Status OvModelSession::TakeFreeRequest() {
   const auto found = std::ranges::find_if(requests_, &Request::free);
   if (found != requests_.end()) {

@@ -1,5 +1,5 @@
 // Operators that bring groups of elements to mean 0 and variance 1. Sums are in float64 and the
-// result is rounded once, so that it is the operator's definition and nobody's arithmetic.
+// result is rounded once: it follows the operator's definition, not the arithmetic of a library.
 #include <cmath>
 
 #include "operators.h"

@@ -83,7 +83,7 @@ int64_t DeviceMemoryOf(const ICudaEngine& engine) {
   }(engine);
 }
 
-// The inspector's own JSON of each layer, as text: nobody here vouches for its form.
+// The inspector's own JSON of each layer, as text: TensorRT does not promise its form.
 std::vector<std::string> LayersOf(ICudaEngine& engine, const nvinfer1::IExecutionContext& context) {
   std::vector<std::string> layers;
   const Owned<nvinfer1::IEngineInspector> inspector(engine.createEngineInspector());

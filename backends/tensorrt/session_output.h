@@ -22,7 +22,7 @@ class TrtSession::Output final : public nvinfer1::IOutputAllocator {
   void* reallocateOutput(const char*, void*, uint64_t size, uint64_t) noexcept override;
   void notifyShape(const char*, const nvinfer1::Dims& dims) noexcept override;
 
-  /// Memory of the host for so many bytes, which nobody reads.
+  /// Pinned memory of the host for so many bytes, which no tensor uses.
   Result<std::shared_ptr<std::byte>> TakePinned(size_t size);
 
   const std::string name;

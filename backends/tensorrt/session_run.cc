@@ -10,7 +10,7 @@
 namespace vernier::trt {
 
 // What a recording is made for: it has the addresses of all tensors in it. Empty: something that it
-// would write into is still read by somebody, host memory is read while TensorRT enqueues, or a
+// would write into is still in use by a tensor, host memory is read while TensorRT enqueues, or a
 // shape depends on data, which a recording would not show.
 std::string TrtSession::RecordingKey() const {
   std::string key;

@@ -26,7 +26,7 @@ inline size_t CountOf(std::span<const int64_t> shape) {
 }
 
 /// The layout of a format, by the value of its enumerator; nothing for the linear format and for
-/// those of DLA, which nobody else reads.
+/// those of DLA, which only DLA reads.
 std::optional<TensorLayout> LayoutOf(int32_t format);
 
 /// Elements that such a tensor has in memory, those that fill blocks up included. Nothing when the

@@ -77,7 +77,7 @@ struct AccuracyResults {
 /// Saved metrics under other thresholds.
 struct AccuracyRecord {
   AccuracyResults results;  ///< only of the functions that were asked for
-  /// Fields of saved functions that nobody asked for, as Python lists: "['l2_norm']".
+  /// Fields of saved functions that were not asked for, as Python lists: "['l2_norm']".
   std::vector<std::string> ignored;
   /// Functions that were asked for and cannot be judged anew: `indices`, `logits`.
   std::vector<CompareFunction> skipped;

@@ -38,8 +38,35 @@ struct ClassOverlap {
   int64_t both = 0;
 };
 
+/// What few samples have; of most kinds of decisions none.
+struct SampleExtra {
+  int64_t negative_boxes = 0;    ///< of both sides: boxes whose width or height is below 0
+  int64_t scores_above_one = 0;  ///< likewise, boxes whose score is not a probability
+  bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
+  /// A near tie by an error bound that the output is over, which then excuses nothing; or a clear
+  /// flip by a bound that right outputs may be over, which then proves nothing. Of a clear flip
+  /// `by_noise`: its own few values do not explain it, but four times the noise of its batch does,
+  /// or that of the logits of sigmoids.
+  bool over_bound = false;
+  /// Of `ctc` with labels: how many edits lead to the label, which has `label_size` symbols. Of
+  /// `regression`, whose scores are mean absolute errors: the means of the squared ones. Else NaN.
+  double first_error = std::numeric_limits<double>::quiet_NaN();
+  double second_error = std::numeric_limits<double>::quiet_NaN();
+  int64_t label_size = 0;
+  /// What is added up over the run, of samples that are not invalid: of boxes, and of a map of
+  /// classes by class.
+  std::optional<BoxCounts> boxes = {};
+  std::vector<ClassOverlap> classes = {};
+
+  bool any() const {
+    const bool measured = first_error == first_error || second_error == second_error;
+    const bool counted = boxes || !classes.empty() || negative_boxes > 0 || scores_above_one > 0;
+    return measured || counted || all_above || over_bound;
+  }
+};
+
 /// One sample under one decision: what a row keeps, and records are folded from.
-struct DecisionSample {
+struct DecisionSample : SampleExtra {
   std::string first;  ///< what each side decided, for people and programs: "281", "3 17 4", "EXIT"
   std::string second;
   /// The distance to the decision's border in its own units; NaN where there is none, infinite
@@ -52,31 +79,14 @@ struct DecisionSample {
   Flip flip = Flip::kNone;
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
-  int64_t negative_boxes = 0;    ///< of both sides: boxes whose width or height is below 0
-  int64_t scores_above_one = 0;  ///< likewise, boxes whose score is not a probability
-  bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
   /// A near tie or a clear flip by the noise of the sample's other values alone: a wrong network
   /// has such near ties as well.
   bool by_noise = false;
-  /// A near tie by an error bound that the output is over, which then excuses nothing; or a clear
-  /// flip by a bound that right outputs may be over, which then proves nothing. Of a clear flip
-  /// `by_noise`: its own few values do not explain it, but four times the noise of its batch does,
-  /// or that of the logits of sigmoids.
-  bool over_bound = false;
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
   std::string label = {};
   double first_score = std::numeric_limits<double>::quiet_NaN();
   double second_score = std::numeric_limits<double>::quiet_NaN();
-  /// Of `ctc` with labels: how many edits lead to the label, which has `label_size` symbols. Of
-  /// `regression`, whose scores are mean absolute errors: the means of the squared ones. Else NaN.
-  double first_error = std::numeric_limits<double>::quiet_NaN();
-  double second_error = std::numeric_limits<double>::quiet_NaN();
-  int64_t label_size = 0;
-  /// What is added up over the run, of samples that are not invalid: of boxes, and of a map of
-  /// classes by class.
-  std::optional<BoxCounts> boxes = {};
-  std::vector<ClassOverlap> classes = {};
 
   bool labelled() const { return first_score == first_score && second_score == second_score; }
 };

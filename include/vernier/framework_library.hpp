@@ -1,5 +1,5 @@
 // Finds a framework's shared library in the places where people install it. For plug-ins;
-// header-only. Starts no process and runs no Python. Thread-safe as long as nobody changes the
+// header-only. Starts no process and runs no Python. Thread-safe as long as no thread changes the
 // environment.
 #pragma once
 

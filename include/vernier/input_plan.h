@@ -35,7 +35,7 @@ struct InputPlan {
   ScriptFunction script;                   ///< --data-loader-script
   std::vector<std::string> shape_words;    ///< `NAME:SHAPE` as for --input-shapes
   std::vector<DimSize> dims;               ///< --dim
-  std::vector<DimSize> found_dims;         ///< nobody's choice: with 1 the model does not run
+  std::vector<DimSize> found_dims;         ///< that vernier chose: with 1 the model does not run
   std::vector<std::string> range_words;    ///< `[NAME:][LOW,HIGH]` as for --val-range
   std::vector<std::string> map_words;      ///< --map-inputs: `[RUNNER:]NAME=[SOURCE]`
   std::vector<std::string> map_files;  ///< words of either map came from these; nothing reads them

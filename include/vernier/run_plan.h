@@ -205,7 +205,7 @@ struct RunPlan {
 /// the names of docs/run-file.md.
 std::string ToJson(const RunPlan& plan);
 
-/// A plan from what ToJson() made of it, or from a file that somebody wrote: what is absent keeps
+/// A plan from what ToJson() made of it, or from a file written by hand: what is absent keeps
 /// its default. `what` names the text in messages. kInvalidArgument, naming the setting, for one
 /// that there is not or that is given twice, and for a value of another type; and, naming the line,
 /// for what is not JSON. kMalformed for a text that is no plan, or one of a later version.

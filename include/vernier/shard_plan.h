@@ -1,5 +1,5 @@
 // One of several processes that share the iterations of a run. Which are its own follows from
-// indices alone, so that nobody has to hand them out.
+// indices alone, so that no coordinator has to assign them.
 #pragma once
 
 #include <algorithm>

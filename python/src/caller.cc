@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "cli/bind/option_use.h"
 #include "gil.h"
 #include "model/onnx/model_type.h"
+#include "options/bind/option_use.h"
 #include "vernier/compare_options.h"
 
 namespace nb = nanobind;

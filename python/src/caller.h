@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/words/arg_parser.h"
 #include "named_tensors.h"
+#include "options/words/arg_parser.h"
 #include "run/workers/embedder.h"
 #include "vernier/run_plan.h"
 

@@ -3,12 +3,12 @@
 
 #include "bindings.h"
 #include "caller.h"
-#include "cli/bind/bind_run.h"
-#include "cli/commands/describe_origin.h"
-#include "cli/table/command_table.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"
 #include "option_words.h"
+#include "options/bind/bind_run.h"
+#include "options/bind/describe_origin.h"
+#include "options/table/command_options.h"
 #include "own_thread.h"
 #include "python_logger.h"
 #include "run/comparison/output_names.h"
@@ -31,7 +31,8 @@ class Comparison {
   Comparison(CallOptions options, std::vector<std::string> names, const nb::dict& said,
              nb::object log, int threshold)
       : logger_(std::move(log), threshold), caller_(Caller::From(said)), names_(std::move(names)) {
-    options.insert(options.begin(), nb::str("arrays"));  // the command wants a file
+    // Records have it in the place of the command's files.
+    options.insert(options.begin(), {"files", {{"", nb::none(), "arrays"}}});
     words_ = Check(ReadOptions("compare", options, logger_));
     Check(caller_.CheckOptions(words_.args, "func"));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
@@ -80,8 +81,7 @@ class Comparison {
       record.faults.push_back(written.message());
     }
     SessionContext context{logger_, thread_.interrupted()};
-    context.origin =
-        DescribeOrigin(words_.args, FindCommand("compare")->options(), words_.invocation);
+    context.origin = DescribeOrigin(words_.args, CompareOptionTable(), words_.invocation);
     FinishRecord(plan_, context, outcome);
     return {ToJson(record), record.exit_code};
   }

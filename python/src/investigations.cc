@@ -3,13 +3,13 @@
 #include <functional>
 
 #include "bindings.h"
-#include "cli/bind/bind_blame.h"
-#include "cli/bind/bind_check.h"
-#include "cli/bind/bind_profile.h"
-#include "cli/commands/describe_origin.h"
-#include "cli/table/command_table.h"
 #include "named_tensors.h"
 #include "option_words.h"
+#include "options/bind/bind_blame.h"
+#include "options/bind/bind_check.h"
+#include "options/bind/bind_profile.h"
+#include "options/bind/describe_origin.h"
+#include "options/table/command_options.h"
 #include "own_thread.h"
 #include "python_logger.h"
 #include "report/text/blame_text.h"
@@ -46,17 +46,14 @@ struct Settings {
 SessionContext ContextOf(const Words& words, std::string_view command, PythonLogger& logger,
                          OwnThread& thread) {
   SessionContext context{logger, thread.interrupted()};
-  context.origin = DescribeOrigin(words.args, FindCommand(command)->options(), words.invocation);
+  context.origin = DescribeOrigin(words.args, Check(OptionsOf(command)), words.invocation);
   return context;
 }
 
 Answer DoBlame(const Words& words, const Settings& settings, PythonLogger& logger,
                OwnThread& thread) {
-  BlamePlan plan;
-  plan.run = Check(BindRun(words.args, words.invocation, logger));
-  static_cast<BlameOptions&>(plan) = Check(BindBlame(words.args, plan.run));
+  BlamePlan plan = Check(BindBlamePlan(words.args, words.invocation, logger));
   settings.Apply(plan.run);
-  plan.charts = plan.run.save.WantsPage();
   Check(CheckRun(plan.run));
   Answer answer;
   thread.Do([&] {

@@ -3,10 +3,9 @@
 #include <ctime>
 
 #include "bindings.h"
-#include "cli/bind/option_use.h"
-#include "cli/table/command_table.h"
-#include "cli/words/flag_suggestion.h"
 #include "named_tensors.h"
+#include "options/bind/option_use.h"
+#include "options/table/command_options.h"
 #include "run/runner/runner_kinds.h"
 #include "status_error.h"
 
@@ -21,11 +20,7 @@ using RowTuple =
     std::tuple<std::string, std::vector<std::string>, int, int, std::string, bool, std::string>;
 
 std::vector<RowTuple> OptionRows(const std::string& command) {
-  const CommandSpec* entry = FindCommand(command);
-  if (entry == nullptr || entry->options == nullptr) {
-    throw StatusError{InvalidArgument("there is no command '" + command + "' with options")};
-  }
-  const OptionTable table = entry->options();
+  const OptionTable table = Check(OptionsOf(command));
   std::vector<RowTuple> rows;
   for (const OptionRow* row : table.rows()) {
     std::vector<std::string> flags;
@@ -49,9 +44,6 @@ std::vector<std::pair<std::string, std::string>> RunnerFlags() {
   return flags;
 }
 
-using EntryTuple = std::tuple<std::string, nb::object, std::string>;
-using OptionTuple = std::pair<std::string, std::vector<EntryTuple>>;
-
 // A number of Python; nullopt for anything else, and for what has no room.
 std::optional<CastValue> NumberFrom(const nb::object& value) {
   if (PyFloat_Check(value.ptr())) return CastValue{nb::cast<double>(value)};
@@ -61,11 +53,15 @@ std::optional<CastValue> NumberFrom(const nb::object& value) {
   return beyond == 0 ? std::optional(CastValue{WideInt{number}}) : std::nullopt;
 }
 
-Result<GivenOption> OptionFrom(const OptionTable& table, const OptionTuple& option) {
-  const FlagEntry* const found = table.Find(option.first);
-  if (found == nullptr) return InvalidArgument("there is no option " + option.first);
-  GivenOption given{found->row, found->flag, {}, 0};
-  for (const auto& [output, value, text] : option.second) {
+Result<GivenOption> OptionFrom(const OptionTable& table, const std::string& name,
+                               const std::vector<OptionValue>& values) {
+  const FlagEntry* const found = table.Find(name);
+  const OptionRow* const row = found != nullptr ? found->row : table.FindDest(name);
+  if (row == nullptr || (found == nullptr && !row->IsPositional())) {
+    return InvalidArgument("there is no option " + name);
+  }
+  GivenOption given{row, found != nullptr ? found->flag : "", {}, 0};
+  for (const auto& [output, value, text] : values) {
     given.values.push_back((output.empty() ? "" : output + ":") + text);
     if (std::optional<CastValue> number = NumberFrom(value)) {
       given.entries.push_back({output, *std::move(number)});
@@ -79,21 +75,15 @@ Result<GivenOption> OptionFrom(const OptionTable& table, const OptionTuple& opti
 // As a command line would have it, for records.
 void AddWords(const GivenOption& given, std::vector<std::string>& words) {
   const OptionRow& row = *given.row;
+  if (row.IsPositional()) {
+    words.insert(words.end(), given.values.begin(), given.values.end());
+    return;
+  }
   const bool one = (row.arity == Arity::kOne || row.arity == Arity::kOptional) &&
-                   row.action != OptionAction::kAppend;
+                   row.action == OptionAction::kStore;
   const bool joined = given.values.size() == 1 && (one || given.values.front().starts_with('-'));
   words.push_back(std::string(given.flag) + (joined ? "=" + given.values.front() : ""));
   if (!joined) words.insert(words.end(), given.values.begin(), given.values.end());
-}
-
-Result<ParsedArgs> ParseWords(const std::string& command, const OptionTable& table,
-                              const std::vector<std::string>& words) {
-  ParseResult parsed = ParseCommandLine(table, words);
-  if (parsed.end != ParseEnd::kParsed) return InvalidArgument(parsed.error);
-  if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
-  if (parsed.unknown.empty()) return std::move(parsed.args);
-  const std::string& word = parsed.unknown.front();
-  return InvalidArgument("'" + word + "' is no option of " + command + DidYouMeanFlag(table, word));
 }
 
 Status CheckUse(const OptionTable& table, const ParsedArgs& args, size_t objects, Logger& logger) {
@@ -109,24 +99,11 @@ Status CheckUse(const OptionTable& table, const ParsedArgs& args, size_t objects
 
 Result<Words> ReadOptions(const std::string& command, const CallOptions& options, Logger& logger,
                           size_t objects) {
-  const CommandSpec* entry = FindCommand(command);
-  if (entry == nullptr || entry->options == nullptr) {
-    return InvalidArgument("there is no command '" + command + "' with options");
-  }
-  const OptionTable table = entry->options();
-  std::vector<std::string> words;
-  std::vector<OptionTuple> given;
-  for (const nb::object& option : options) {
-    if (nb::isinstance<nb::str>(option)) {
-      words.push_back(nb::cast<std::string>(option));
-    } else {
-      given.push_back(nb::cast<OptionTuple>(option));
-    }
-  }
+  VERNIER_ASSIGN_OR_RETURN(const OptionTable table, OptionsOf(command));
   Words result;
-  VERNIER_ASSIGN_OR_RETURN(result.args, ParseWords(command, table, words));
-  for (const OptionTuple& tuple : given) {
-    VERNIER_ASSIGN_OR_RETURN(GivenOption option, OptionFrom(table, tuple));
+  std::vector<std::string> words;
+  for (const auto& [name, values] : options) {
+    VERNIER_ASSIGN_OR_RETURN(GivenOption option, OptionFrom(table, name, values));
     AddWords(option, words);
     VERNIER_TRY(AddOption(std::move(option), result.args));
   }

@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "cli/bind/bind_run.h"
-#include "cli/words/arg_parser.h"
+#include "options/bind/bind_run.h"
+#include "options/words/arg_parser.h"
 #include "util/log.h"
 #include "vernier/status.h"
 
@@ -20,10 +22,11 @@ struct Words {
   Invocation invocation;
 };
 
-/// What a call of Python gives: words of a command line (models and runners), and options by their
-/// flags, as tuples (flag, values): each value is a tuple of the name of an output or "", the
-/// value, and its text. Numbers are taken as they are, everything else by its text.
-using CallOptions = std::vector<nanobind::object>;
+/// The name of an output or "", the value, and its text. Numbers are taken as they are, everything
+/// else by its text.
+using OptionValue = std::tuple<std::string, nanobind::object, std::string>;
+/// What a call of Python gives: options by their flags, and operands by their dests ("model_file").
+using CallOptions = std::vector<std::pair<std::string, std::vector<OptionValue>>>;
 
 /// kInvalidArgument, in argparse's words, for what cannot be used; what has no effect and does no
 /// harm is a warning. `objects`: how many runners are objects of Python.

@@ -1,11 +1,11 @@
 // vernier.run: a whole run of the libraries, whose outputs stay with the Python program.
 #include "bindings.h"
 #include "caller.h"
-#include "cli/bind/bind_model.h"
-#include "cli/commands/describe_origin.h"
-#include "cli/table/command_table.h"
 #include "gil.h"
 #include "option_words.h"
+#include "options/bind/bind_model.h"
+#include "options/bind/describe_origin.h"
+#include "options/table/command_options.h"
 #include "own_thread.h"
 #include "python_logger.h"
 #include "session/run_session.h"
@@ -81,7 +81,7 @@ RunAnswer Run(const CallOptions& options, const nb::dict& said_caller, const nb:
   RunAnswer answer;
   OwnThread thread;
   SessionContext context{logger, thread.interrupted()};
-  context.origin = DescribeOrigin(words.args, FindCommand("run")->options(), words.invocation);
+  context.origin = DescribeOrigin(words.args, RunOptionTable(), words.invocation);
   context.events = EventsFor(settings, progress, answer);
   context.caller = &objects;
   thread.Do([&] {

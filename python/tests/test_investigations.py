@@ -30,6 +30,11 @@ def runners(models):
     return {"right": vernier.OnnxRuntime(right), "wrong": vernier.OnnxRuntime(wrong)}
 
 
+def test_blame_refuses_what_it_would_not_use(models):
+    with pytest.raises(vernier.InvalidArgument, match="decision= has no effect without on_flips"):
+        vernier.blame(None, runners(models), decision=["top1"])
+
+
 def test_blame_names_the_layer(models):
     record = vernier.blame(None, runners(models))
     assert not record and not record.passed and record.exit_code == 1

@@ -14,8 +14,8 @@ from ._logging import sink
 from ._polygraphy.arguments import path_of
 from ._record import Record
 from ._results import save_inputs
-from ._running import (FINDINGS, drawn_or_read, file_words, model_words, pair_words,
-                       runner_words)
+from ._running import (FINDINGS, drawn_or_read, file_words, model_option, pair_words,
+                       runner_options)
 from ._runners import environment, served_here
 from ._saving import UNSAVED, joined, unsaved
 from ._sentences import answers, in_python, name_places
@@ -183,14 +183,14 @@ def _inputs(inputs, options, stack):
 def _investigate(command, model, runners, inputs, options, default_runner=False):
     """The record's text, the summary, why it was given up, the exit code, what was not saved."""
     with contextlib.ExitStack() as stack:
-        line = model_words(model, stack) + runner_words(runners, None)
+        said = model_option(model, stack) + runner_options(runners, None)
         options = _inputs(inputs, options, stack)
-        line += chosen(command, pair_words(options))
+        said += chosen(command, pair_words(options))
         stack.enter_context(served_here(options))
         write, level = sink()
         settings = {"environment": environment(), "python": sys.executable,
                     "default_runner": default_runner}
-        *found, code = _native.investigate(command, line, settings, write, level)
+        *found, code = _native.investigate(command, said, settings, write, level)
         return *found, code, unsaved(options, code, write.critical)
 
 

@@ -5,7 +5,7 @@ import functools
 
 from . import _native
 
-NONE, ONE, OPTIONAL, STAR, PLUS = range(5)  # Arity in src/cli/table/option_table.h
+NONE, ONE, OPTIONAL, STAR, PLUS = range(5)  # Arity in src/options/table/option_table.h
 STORE, APPEND, COUNT, RUNNER, HELP = range(5)  # OptionAction
 
 # Commands that functions of the package stand for.

@@ -13,7 +13,7 @@ from ._logging import sink
 from ._polygraphy.arguments import path_of
 from ._results import IterationResult
 from ._sentences import answers, name_places
-from ._words import words
+from ._words import texts, words
 
 
 def environment():
@@ -87,7 +87,8 @@ class Runner:
         if self.model is None:
             raise InvalidArgument(f"{type(self).__name__}: model: expected the path of a model")
         write, level = sink()
-        self._open = _native.OpenRunner(self._words(), environment(), sys.executable, write, level)
+        self._open = _native.OpenRunner([texts(*self._words())], environment(), sys.executable,
+                                        write, level)
         self._process = os.getpid()
         self._names = {name for name, _, _ in self._open.inputs()}
 

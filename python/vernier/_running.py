@@ -17,12 +17,13 @@ from ._results import IterationResult, RunResults
 from ._runners import Runner, environment, label_of, served_here
 from ._saving import UNSAVED, joined, unsaved
 from ._sentences import answers
-from ._words import chosen
+from ._words import chosen, texts
 
 # Exit codes of runs that did what was asked and found something.
 FINDINGS = (0, 1, 4)
 # Names of runners, as people write them, with their flags.
 SWITCHES = dict(_native.runner_flags())
+LOADED = "--load-outputs"
 
 
 @answers("run")
@@ -55,12 +56,12 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
     if progress is not None and isinstance(inputs, (list, tuple)):
         progress = _with_total(progress, len(inputs))
     with contextlib.ExitStack() as stack:
-        line = model_words(model, stack)
-        named = runner_words(runners, callables)
-        if inputs is not None and not callables.runners and named[:1] == ["--load-outputs"]:
+        said = model_option(model, stack)
+        named = runner_options(runners, callables)
+        if inputs is not None and not callables.runners and named and named[0][0] == LOADED:
             raise InvalidArgument("inputs: all runners are files of saved outputs, which take "
                                   "none; leave inputs= out, or add a runner")
-        line += named
+        said += named
         options = _inputs(inputs, options, callables)
         if compare_func is not None:
             callables.add_function("comparison", compare_func, "compare_func")
@@ -68,14 +69,14 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
             callables.add_function("postprocessing", postprocess_func, "postprocess_func")
         options = stack.enter_context(as_files(callables.name_decisions(options)))
         compare = options.get("pairs") is None or pair_words(options)["pairs"] is not None
-        line += chosen("run", pair_words(options))
+        said += chosen("run", pair_words(options))
         stack.enter_context(callables)
         stack.enter_context(served_here(options))
         write, level = sink()
         settings = {"keep": bool(keep_outputs), "environment": environment(),
                     "python": sys.executable, "compare": compare}
         try:
-            answer = _native.run(line, callables.said(), settings, write, level, progress)
+            answer = _native.run(said, callables.said(), settings, write, level, progress)
         except Exception as error:
             raise callables.cause_of(error)
         return _conclude(answer, callables, options, write.critical)
@@ -120,7 +121,7 @@ def _reason(record, lost):
     return "\n".join(record.faults or [f"the run ended with {record.exit_code}"])
 
 
-def model_words(model, stack):
+def model_option(model, stack):
     if model is None:
         return []
     if hasattr(model, "SerializeToString"):
@@ -130,28 +131,30 @@ def model_words(model, stack):
         path = os.path.join(folder, "model.onnx")
         with open(path, "wb") as file:
             file.write(model)
-        return [path]
+        return [texts("model_file", path)]
     try:
-        return [os.fspath(model)]
+        return [texts("model_file", os.fspath(model))]
     except TypeError:
         raise InvalidArgument("model: expected a path, an onnx.ModelProto or its bytes, got "
                               + kind_of(model)) from None
 
 
-def runner_words(runners, callables):
-    """The words of the runners. Callables take the places between them; with None there are none."""
+def runner_options(runners, callables):
+    """The options of the runners. Callables take the places between them; with None there are none."""
     if isinstance(runners, (str, Runner)) or callable(runners):
         runners = [runners]
-    line, loaded, position = [], [], 0
+    found, loaded, position = [], [], 0
     for place, label, runner in _labelled(runners):
         if isinstance(runner, Runner):
-            line += runner._words(label)
+            found.append(texts(*runner._words(label)))
         elif isinstance(runner, str) and runner in SWITCHES:
-            line += ["--runner", f"{label}={runner}"] if label else [SWITCHES[runner]]
+            found.append(texts("--runner", f"{label}={runner}") if label
+                         else texts(SWITCHES[runner]))
         elif isinstance(runner, (str, os.PathLike)):
             path = os.fspath(runner)
             if path.endswith(".py") or ".py:" in path:
-                line += ["--runner", f"{label}={path}"] if label else ["--model-runner", path]
+                found.append(texts("--runner", f"{label}={path}") if label
+                             else texts("--model-runner", path))
             elif os.path.exists(path):
                 loaded.append(f"{label}={path}" if label else path)
                 continue
@@ -167,7 +170,7 @@ def runner_words(runners, callables):
             raise InvalidArgument(f"{place}: expected a name, a Runner, a file of saved outputs, or "
                                   f"a callable, got {kind_of(runner)}")
         position += 1
-    return line + (["--load-outputs", *loaded] if loaded else [])
+    return found + ([texts(LOADED, *loaded)] if loaded else [])
 
 
 def _labelled(runners):

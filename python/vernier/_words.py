@@ -1,5 +1,5 @@
-"""Keywords of Python to options of the libraries, and to words of a command line: the option rows of
-the program say how."""
+"""Keywords of Python to options of the libraries, as the option rows of the program say; and to words,
+for the program itself and for --runner."""
 
 import difflib
 import os
@@ -32,6 +32,11 @@ def _entries(value):
     if isinstance(value, (list, tuple, set)):
         return [("", entry, _text(entry)) for entry in value]
     return [("", value, _text(value))]
+
+
+def texts(flag, *values):
+    """An option of the libraries that has these texts; an operand by its dest."""
+    return flag, [("", value, value) for value in values]
 
 
 def chosen(command, options):

@@ -57,7 +57,7 @@ LentMemory::Piece* LentMemory::Lend(size_t size) {
   return found->get();
 }
 
-// Of pieces that nobody reads, those that were made first go first.
+// Of pieces that are not lent, the oldest go first.
 bool LentMemory::MakeRoom(size_t size) {
   while (this->size() + size > kMost) {
     const auto idle = std::find_if(pieces_.begin(), pieces_.end(),

@@ -20,7 +20,7 @@ class LentMemory {
   static constexpr size_t kLargest = size_t{2} << 20;
   static constexpr size_t kMost = size_t{16} << 20;
 
-  /// One piece: mapped for writing here, and by nobody else.
+  /// One piece: only this process has it mapped for writing.
   class Piece {
    public:
     Piece(UniqueFd fd, std::span<std::byte> bytes, uint64_t number)
@@ -56,11 +56,11 @@ class LentMemory {
   LentMemory(const LentMemory&) = delete;
   LentMemory& operator=(const LentMemory&) = delete;
 
-  /// Room for `size` bytes that nobody reads, until it is taken back. Null where there is none: for
+  /// Room for `size` bytes, lent until it is taken back. Null where there is none: for
   /// no bytes, for more than kLargest, where everything is lent, where the system has no more.
   Piece* Lend(size_t size);
 
-  /// Nobody reads it any more. Unknown numbers, and what is not lent, are nothing.
+  /// Its reader has let go of it. Unknown numbers, and what is not lent, are ignored.
   void TakeBack(uint64_t number);
 
   /// The piece that all of `bytes` lie in; null where there is none.

@@ -139,7 +139,7 @@ struct RunRequest {
 /// kRunAndKeep; the rest of the message is a TensorBlock's description.
 struct RunAndKeepRequest {
   uint64_t session = 0;
-  std::vector<uint64_t> released;  ///< kept outputs that nobody needs any more
+  std::vector<uint64_t> released;  ///< kept outputs that are no longer needed
 
   void Encode(MessageWriter& out) const;
   static RunAndKeepRequest Decode(MessageReader& in);

@@ -34,7 +34,7 @@ struct ArrivedBytes {
   bool lent = false;  // who sent them can change them still
 };
 
-// Told of when nobody reads the map any more.
+// Returned to the lender when the last tensor in the map is gone.
 struct Loan {
   Loan(std::shared_ptr<const MappedFile> lent, std::shared_ptr<Loans> book, uint64_t inode)
       : map(std::move(lent)), loans(std::move(book)), number(inode) {}

@@ -18,7 +18,7 @@ constexpr std::string_view kLoading = "loading the framework";
 constexpr int kLookMs = 100;
 // A quarter of what a connection holds, less what the system adds.
 constexpr size_t kMostAhead = size_t{48} << 10;
-// How long an answer that nobody wants is waited for.
+// How long an answer that is no longer wanted is waited for.
 constexpr double kUnwantedSeconds = 10;
 
 Status BadAnswer(std::string_view what) {
@@ -188,7 +188,7 @@ Result<SessionDescription> Worker::Open(const OpenRequest& request, const Unique
   return description;
 }
 
-// Memory of outputs that nobody reads any more. There is no answer to wait for.
+// Memory of outputs whose tensors are gone. There is no answer to wait for.
 Status Worker::GiveBack(std::string_view stage) {
   const std::vector<uint64_t> numbers = loans_->Take();
   if (numbers.empty()) return {};

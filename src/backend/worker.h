@@ -239,7 +239,7 @@ class Worker {
   std::optional<std::chrono::steady_clock::time_point> told_of_;  // the start of a long request
   RunsAhead ahead_;
   double last_run_s_ = 0;        // how long the last inference took
-  bool ended_unwanted_ = false;  // by what nobody had asked for
+  bool ended_unwanted_ = false;  // by a run that is not wanted any more
   Status death_;
   bool ran_out_of_time_ = false;
 };

@@ -49,7 +49,7 @@ void TrimHeap() {
 struct Reply {
   MessageWriter body;
   UniqueFd memory;
-  // Let go when the answer is on its way: nobody waits for its pages to be unmapped.
+  // Released after the answer was sent: the parent does not wait for its pages to be unmapped.
   TensorMap feed;
 };
 
@@ -67,7 +67,7 @@ class WorkerServer {
       Result<std::optional<Frame>> frame = TakeRequest();
       if (!frame.ok()) return 1;
       if (!frame->has_value()) return 0;
-      // A parent that does not wait for the answer has its reasons; there is nobody else to answer.
+      // The parent has closed the connection, and no one else sends requests.
       if (!Answer(std::move(**frame)).ok()) return 0;
     }
   }
@@ -347,7 +347,7 @@ int ServeWorker(Channel channel) { return WorkerServer(std::move(channel)).Serve
 
 namespace {
 
-// False when there is nobody to serve.
+// False when the parent is gone already.
 bool PrepareProcess(int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above.

@@ -181,7 +181,7 @@ class RunnerCheck {
     Result<TensorMap> outputs = probe.Infer(feed);
     FirstRun first{plan, std::move(feed), std::move(outputs)};
     first.plan.inputs.found_dims.clear();
-    // Before sizes that nobody gave make a failure of it.
+    // Before sizes that were not given make a failure of it.
     const Result<bool> full = AllHaveElements(first.outputs);
     if (!WhyNotSizeOne(full)) return first;
     VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(first.plan, shared_, full, probe));

@@ -109,7 +109,7 @@ class ExtremesCheck {
     return SettleSizes(inputs, std::move(feed), sides);
   }
 
-  // Whether the model runs at all with sizes that nobody gave, before extremes could be why not.
+  // Whether the model runs at all with sizes that were not given, before extremes could be why not.
   Result<BaseFeed> SettleSizes(const std::vector<TensorInfo>& inputs, TensorMap feed,
                                std::span<ExtremeSide> sides) const {
     NoLog unheard;

@@ -18,7 +18,7 @@ bool IsWholeNumber(DType dtype) {
   return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
 }
 
-// Shapes that nobody declares may be anything.
+// Shapes that the model does not declare may be anything.
 bool IsFreeAxis(const TensorInfo* info, size_t axis) {
   if (info == nullptr || !info->shape) return true;
   return axis < info->shape->size() && (*info->shape)[axis].dynamic();

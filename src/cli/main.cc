@@ -20,10 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/bind/bind_run.h"
+#include "cli/table/command_first.h"
 #include "cli/table/command_table.h"
-#include "cli/words/command_first.h"
 #include "core/version.h"
+#include "options/bind/bind_run.h"
 #include "run/outcome/exit_code.h"
 #include "util/child_run.h"
 #include "util/joined.h"

@@ -6,13 +6,47 @@
 #include "compare/indices.h"
 #include "compare/logits.h"
 #include "compare/measurement.h"
-#include "compare/metrics.h"
 #include "compare/simple.h"
 #include "compare/vacuous.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
+
+Result<double> ComputeMetric(const MetricRow& metric, PairMeasurement& pair) {
+  const bool measured = metric.needs == MetricNeeds::kElements || pair.Measure() != nullptr;
+  if (!measured) return pair.status();
+  if (metric.needs == MetricNeeds::kProducts && pair.a().dtype() == DType::kString) {
+    return Unavailable("strings have no " + std::string(metric.label) +
+                       "; --compare simple says whether they are equal");
+  }
+  return metric.value(pair.Input());
+}
+
+// Judges a pair whose shapes are aligned. Differences of small floats are float32 operations as
+// Polygraphy's; everything else, sums included, is float64, so that integers do not overflow. PSNR
+// and SNR take A as the signal, the KL divergence as the distribution that is expected. Empty
+// tensors: l2, rmse, relative_l2 and ulp 0, cosine 1; PSNR and SNR NaN, which fails with a reason.
+// A metric that does not apply to the pair (none but `simple` does to strings), or cannot be
+// computed here, is kNotVerified with the reason.
+FunctionResult JudgeMetric(CompareFunction function, PairMeasurement& pair) {
+  const MetricRow& row = *FindMetric(function);
+  FunctionResult result;
+  const Result<double> value = ComputeMetric(row, pair);
+  if (!value.ok()) {
+    const bool unavailable = value.status().code() == StatusCode::kUnavailable;
+    result.verdict = unavailable ? Verdict::kNotVerified : Verdict::kFailed;
+    result.why = value.status().message();
+    return result;
+  }
+  const MetricResult metric{*value, row.Threshold(pair.name(), pair.options())};
+  if (!row.Passes(metric.value, metric.threshold)) result.verdict = Verdict::kMismatched;
+  if (result.verdict == Verdict::kMismatched && pair.a().element_count() == 0) {
+    result.why = "empty outputs have no " + std::string(row.label);
+  }
+  result.data = metric;
+  return result;
+}
 
 FunctionResult RunAligned(CompareFunction function, PairMeasurement& pair) {
   FunctionResult result;

@@ -14,9 +14,9 @@ namespace vernier {
 /// Integers for the positions of one iteration, and for those behind them as far as they are known.
 struct PositionValues {
   std::string source = {};  ///< name of the input, or path of the file
-  bool asked = false;       ///< somebody named it: where it does not fit, that is an error
+  bool asked = false;       ///< the user named it: where it does not fit, that is an error
   /// Of a mask: it is about elements, too, not about `logits` alone. Those at positions that it
-  /// excludes are left out of every comparison where somebody named it, else of these outputs of A.
+  /// excludes are left out of every comparison where the user named it, else of these outputs of A.
   bool for_elements = false;
   std::vector<std::string> outputs = {};
   /// Outputs of A whose positions are none of these, or not for certain; `asked` wins.
@@ -67,17 +67,17 @@ struct RowTokens {
   /// Rows that they took of a file with those of several sequences, and the first of them.
   int64_t rows = 0, first_row = 0;
   /// Why tokens that were asked for do not fit this output, and the same of the mask. Empty: they
-  /// do, or nobody asked.
+  /// do, or were not asked for.
   std::string why_no_tokens;
   std::string why_no_mask;
-  /// Which token is no class, of those that nobody asked for. Empty: none.
+  /// Which token is no class, of those that were not asked for. Empty: none.
   std::string foreign_token;
 };
 
 /// `position_dims` are those of the logits without their classes: [batch, positions], or one of the
 /// two where the other is 1. Position p is judged by the token at p + 1, unless the mask excludes
 /// either. A mask that is longer than the logits and was asked for is about its last columns. What
-/// nobody asked for and does not fit is not applied, nor are tokens behind the classes.
+/// was not asked for and does not fit is not applied, nor are tokens behind the classes.
 RowTokens MatchPositions(const FedPositions& fed, const Dims& position_dims, int64_t classes);
 
 }  // namespace vernier

@@ -103,7 +103,7 @@ LogitsResult MeasureLogitsOf(const PairMeasurement& pair, int64_t axis) {
   return logits;
 }
 
-// Of a mask that nobody named, where it may be about other positions.
+// Of a mask that the user did not name, where it may be about other positions.
 std::string HintOfMask(const PairMeasurement& pair, const LogitsResult& logits) {
   const FedPositions* const positions = pair.detail().positions;
   if (positions == nullptr || !positions->mask || !logits.tokens.mask.empty()) return "";

@@ -44,8 +44,8 @@ struct KeptPositions {
 };
 
 /// Of floats of shape [batch, positions, values] or [batch, heads, positions, values], as caches
-/// are; each head counts. Absent: `fed` (may be null) has no mask for elements, or none that fits
-/// and nobody asked for it.
+/// are; each head counts. Absent: `fed` (may be null) has no mask for elements, or one that does
+/// not fit and was not asked for.
 std::optional<KeptPositions> FindKeptPositions(const FedPositions* fed, const NamedTensor& output);
 
 /// A copy, of shape [as many positions, `length`]. kResourceExhausted.

@@ -58,7 +58,7 @@ class PairMeasurement {
   /// Both sides have the same elements at the same places.
   bool aligned() const { return !shapes_differ_ && refusal_.empty(); }
   bool transposed() const;
-  /// The bytes are on a device, and so far nobody needed them.
+  /// The bytes are on a device, and were not fetched so far.
   bool on_device() const { return on_device_; }
 
   /// What `simple` holds single elements against; known once measured, where there is a bound.

@@ -47,7 +47,7 @@ struct MetricRow {
   /// the metric does not apply to the pair or cannot be computed on this machine.
   Result<double> (*value)(const MetricInput& pair) = nullptr;
 
-  // In records, which show most metrics of an output although nobody asked for them.
+  // In records, which show most metrics of an output without being asked for them.
   /// Is this pair one of whose the value is recorded? `measures` is never null, but the sides'
   /// statistics in it may be missing. Null: of none.
   bool (*recorded)(const MetricInput& pair) = nullptr;

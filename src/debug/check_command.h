@@ -23,7 +23,7 @@ namespace vernier {
 
 struct CheckPlan {
   std::vector<std::string> command;      ///< a program and its arguments
-  std::vector<std::string> run_options;  ///< else: of our own `run`; both empty: somebody is asked
+  std::vector<std::string> run_options;  ///< else: of our own `run`; both empty: the user is asked
   ModelCheck judge = {};                 ///< is asked instead of all these, where it is given
   std::vector<int64_t> fail_codes;       ///< exit codes that alone fail; empty: all but 0
   std::vector<int64_t> ignored_codes;    ///< exit codes that pass
@@ -49,7 +49,7 @@ class CheckCommand {
     std::optional<ChildRun> run;
     std::optional<ScratchFolder> said;  ///< has its stdout and stderr
     LiveRun::Outcome ended;             ///< where nothing was started
-    std::optional<bool> answer;         ///< where somebody, or the caller, was asked
+    std::optional<bool> answer;         ///< where the user, or the caller, was asked
   };
 
   /// What a check does to the plan of our own `run` before it is carried out.
@@ -58,7 +58,7 @@ class CheckCommand {
   /// Starts the command with `artifact` in the place of `own` in its words; our own `run` is
   /// carried out here where that is possible, and ends here. kInvalidArgument for a command that
   /// cannot be started, where a change is asked of one that is not carried out here, and where
-  /// nobody answers.
+  /// standard input is closed.
   Result<Running> Start(const std::string& own, const std::string& artifact, const Change& change,
                         Logger& log) const;
 

@@ -164,8 +164,8 @@ Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
     log_->Critical("no runner is named: nothing would be checked");
     faults.usage = true;
   } else {
-    NoReports nobody;
-    RunOutcome ran = ExecuteRun(plan, *log_, nobody, interrupted_, &caller_);
+    NoReports no_reports;
+    RunOutcome ran = ExecuteRun(plan, *log_, no_reports, interrupted_, &caller_);
     faults = ran.faults;
     record = std::move(ran.record);
     if (on_end_) on_end_(record);

@@ -12,7 +12,7 @@
 namespace vernier {
 namespace {
 
-// A position that nobody judges, where the output has fewer classes: Pascal VOC's border.
+// A position that is not judged, where the output has fewer classes: Pascal VOC's border.
 constexpr int64_t kIgnoredClass = 255;
 
 /// Where the sample number `row` lies in its output.

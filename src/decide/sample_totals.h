@@ -23,7 +23,7 @@ class SampleTotals {
  public:
   void Add(const DecisionSample& sample);
   /// Sets `boxes` and `class_ious`; without any they stay as they are, and so they do where a
-  /// sample that is not invalid lacks them, as in rows that somebody changed.
+  /// sample that is not invalid lacks them, as in rows that were edited.
   void Give(DecisionRecord& record) const;
 
  private:

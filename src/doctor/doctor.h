@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/doctor_record.h"
+#include "vernier/status.h"
 
 namespace vernier {
 
@@ -19,5 +20,9 @@ struct DoctorPlan {
 /// reported, not an error; faults are what keeps models from being run here, and what is required
 /// and not usable.
 DoctorRecord Examine(const DoctorPlan& plan);
+
+/// "0: NAME (compute 9.0), CUDA 12.4": every device, and what the driver supports. kUnavailable
+/// without a driver or a device. A driver may crash or hang: call it in a process of its own.
+Result<std::string> DescribeCudaDevices();
 
 }  // namespace vernier

@@ -71,7 +71,7 @@ class ExtractEnds {
     return {};
   }
 
-  /// Is there a shape that nobody gave, with dimensions of which neither size nor name is known?
+  /// Is there a shape that was not given, with dimensions of which neither size nor name is known?
   bool LackNames() const {
     return std::any_of(ends_.begin(), ends_.end(),
                        [](const End& end) { return end.lacks_names && !end.info->shape; });

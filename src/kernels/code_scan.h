@@ -18,7 +18,7 @@ template <typename T>
 PairMeasures ScanCodes(const PairSource<T>& source, const MeasureRequest& request,
                        ThreadPool* pool);
 
-/// The same of arrays that somebody else reads; without `worst`. The bytes of `source` are not
+/// The same of arrays that `arrays` reads; without `worst`. The bytes of `source` are not
 /// looked at. Errors are those of `arrays`.
 template <typename T>
 Result<PairMeasures> ScanCodesElsewhere(CodeArrays& arrays, const PairSource<T>& source,

@@ -36,32 +36,12 @@ struct LogitRows {
 /// The quantiles of LogitMeasures::divergence_quantiles.
 inline constexpr std::array<double, 6> kLogitQuantiles = {0.01, 0.05, 0.5, 0.95, 0.99, 0.999};
 
-/// P is the softmax of a row of A, Q that of B's row. The class with the largest logit is a row's
-/// top-1, of equal ones the first.
-struct LogitMeasures {
-  int64_t positions = 0;
-  // Rows that are in no statistic.
-  int64_t excluded = 0;  ///< by LogitRows::next, whatever they hold
-  int64_t masked = 0;    ///< all of both sides is -inf
-  int64_t nan = 0;       ///< a side holds NaN
-  int64_t infinite = 0;  ///< a side holds +inf, none NaN
+/// Of LogitMeasures what is added up over the iterations of a run.
+struct LogitAgreement {
+  int64_t compared = 0;  ///< rows; classes that both sides mask count as equal
   /// Rows with a class that is -inf on one side alone: infinitely far apart, and in no other
   /// statistic.
   int64_t torn = 0;
-  int64_t compared = 0;  ///< the other rows; classes that both sides mask count as equal
-
-  /// The divergence of Kullback and Leibler, sum of p ln(p / q) in nats, of compared and torn rows.
-  /// All NaN where there are none.
-  double divergence_mean = std::numeric_limits<double>::quiet_NaN();
-  /// The sample's deviation over the root of its size; none of less than two rows, or infinite.
-  std::optional<double> divergence_error;
-  std::array<double, kLogitQuantiles.size()> divergence_quantiles = {};  ///< NumPy's "linear"
-  double divergence_most = std::numeric_limits<double>::quiet_NaN();
-  int64_t worst_row = -1;  ///< the first with the largest divergence
-
-  /// Root of the mean square of q - p at A's top-1; NaN where no row was compared.
-  double top_probability_rms = std::numeric_limits<double>::quiet_NaN();
-  int64_t top_k = 0;       ///< classes in a set: as asked for, at most all of them
   int64_t equal_top1 = 0;  ///< rows with one top-1
   /// Rows with one set of `top_k` classes; of equal logits the first are in.
   int64_t equal_sets = 0;
@@ -70,6 +50,31 @@ struct LogitMeasures {
   /// RMS difference of the row's other classes that are not masked, see LogitNoise.
   int64_t flips = 0;
   int64_t close_flips = 0;
+
+  /// The divergence of Kullback and Leibler, sum of p ln(p / q) in nats, of compared and torn rows.
+  /// All NaN where there are none.
+  double divergence_mean = std::numeric_limits<double>::quiet_NaN();
+  double divergence_most = std::numeric_limits<double>::quiet_NaN();
+  /// The sample's deviation over the root of its size; none of less than two rows, or infinite.
+  std::optional<double> divergence_error;
+};
+
+/// P is the softmax of a row of A, Q that of B's row. The class with the largest logit is a row's
+/// top-1, of equal ones the first.
+struct LogitMeasures : LogitAgreement {
+  int64_t positions = 0;
+  // Rows that are in no statistic.
+  int64_t excluded = 0;  ///< by LogitRows::next, whatever they hold
+  int64_t masked = 0;    ///< all of both sides is -inf
+  int64_t nan = 0;       ///< a side holds NaN
+  int64_t infinite = 0;  ///< a side holds +inf, none NaN
+
+  std::array<double, kLogitQuantiles.size()> divergence_quantiles = {};  ///< NumPy's "linear"
+  int64_t worst_row = -1;  ///< the first with the largest divergence
+
+  /// Root of the mean square of q - p at A's top-1; NaN where no row was compared.
+  double top_probability_rms = std::numeric_limits<double>::quiet_NaN();
+  int64_t top_k = 0;  ///< classes in a set: as asked for, at most all of them
   double flip_margin_mean = std::numeric_limits<double>::quiet_NaN();  ///< NaN without flips
   double flip_margin_most = std::numeric_limits<double>::quiet_NaN();
   int64_t flip_row = -1;  ///< the first with the largest margin

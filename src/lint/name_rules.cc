@@ -26,7 +26,7 @@ std::vector<uint32_t> FindCycle(const OnnxModel& model) {
       if (!name.empty()) producers.emplace(name, i);
     }
   }
-  // What is there from the start has nobody to wait for, whoever defines it again.
+  // What is there from the start waits for no node, even if one defines it again.
   for (const OnnxValue& input : graph.inputs) producers.erase(input.name);
   for (const OnnxTensor& tensor : graph.initializers) producers.erase(tensor.name);
   enum class Mark : uint8_t { kNew, kOpen, kDone };

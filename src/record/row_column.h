@@ -20,7 +20,7 @@ namespace vernier {
 /// the disk by then is converted by Take().
 class SpilledColumn {
  public:
-  /// What somebody decided is a text, whatever it looks like.
+  /// A decision is a text, whatever it looks like.
   explicit SpilledColumn(std::string name);
 
   /// The value in row number `row`, or its list; rows that were left out have none. False when it

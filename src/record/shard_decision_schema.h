@@ -22,7 +22,7 @@ void ListFields(Fields& field, Some<DecisionSample> auto& sample) {
 }
 
 template <typename Fields>
-void ListFields(Fields& field, Some<ShardBox> auto& box) {
+void ListFields(Fields& field, Some<DetectedBox> auto& box) {
   field("x", box.x);
   field("y", box.y);
   field("width", box.width);
@@ -32,7 +32,7 @@ void ListFields(Fields& field, Some<ShardBox> auto& box) {
 }
 
 template <typename Fields>
-void ListFields(Fields& field, Some<ShardDetections> auto& detections) {
+void ListFields(Fields& field, Some<SampleDetections> auto& detections) {
   field("boxes", detections.boxes);
   field("has_nan", detections.has_nan);
 }

@@ -3,27 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "decide/detect_boxes.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
-
-/// A detection in the units of the output.
-struct ShardBox {
-  double x = 0, y = 0, width = 0, height = 0;
-  double score = 0;
-  int64_t category = 0;
-};
-
-/// What one side detects in one sample.
-struct ShardDetections {
-  std::vector<ShardBox> boxes;
-  bool has_nan = false;
-};
 
 struct ShardUnfitLabel {
   int64_t sample = 0;  ///< within the iteration
@@ -39,17 +26,8 @@ struct ShardScores {
 };
 
 /// What a sample has beyond its row.
-struct ShardExtra {
+struct ShardExtra : SampleExtra {
   int64_t sample = 0;  ///< within the iteration
-  int64_t negative_boxes = 0;
-  bool all_above = false;
-  double first_error = std::numeric_limits<double>::quiet_NaN();
-  double second_error = std::numeric_limits<double>::quiet_NaN();
-  int64_t label_size = 0;
-  std::optional<BoxCounts> boxes = {};
-  std::vector<ClassOverlap> classes = {};
-  bool over_bound = false;
-  int64_t scores_above_one = 0;
 };
 
 /// One decision about one output of a pair in one iteration.
@@ -59,9 +37,9 @@ struct ShardDecision {
   bool over_bound = false;  ///< and the output is over that
   std::vector<ShardExtra> extras = {};
   /// With labels alone:
-  std::optional<ShardScores> scores = {};   ///< see there
-  std::vector<ShardDetections> first = {};  ///< of boxes, sample by sample
-  std::vector<ShardDetections> second = {};
+  std::optional<ShardScores> scores = {};    ///< see there
+  std::vector<SampleDetections> first = {};  ///< of boxes, sample by sample
+  std::vector<SampleDetections> second = {};
   std::string undetected = {};  ///< why boxes could not be detected
 };
 

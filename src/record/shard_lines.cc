@@ -42,25 +42,25 @@ void ListFields(Fields& field, Some<ShardTokens> auto& tokens) {
   field("excluded", tokens.excluded);
   field.Given("rows", tokens.rows);
   field.Given("first_row", tokens.first_row);
-  field("count", tokens.count);
-  field("impossible", tokens.impossible);
-  field("losses", tokens.losses);
-  field("mean", tokens.mean);
-  field("squares", tokens.squares);
-  field("changes", tokens.changes);
+  field("count", tokens.sums.count);
+  field("impossible", tokens.sums.impossible);
+  field("losses", tokens.sums.losses);
+  field("mean", tokens.sums.mean);
+  field("squares", tokens.sums.squares);
+  field("changes", tokens.sums.changes);
 }
 
 template <typename Fields>
-void ListFields(Fields& field, Some<ShardLogits> auto& logits) {
+void ListFields(Fields& field, Some<LogitAgreement> auto& logits) {
   field("compared", logits.compared);
   field("torn", logits.torn);
   field("equal_top1", logits.equal_top1);
   field("equal_sets", logits.equal_sets);
   field("flips", logits.flips);
   field("close_flips", logits.close_flips);
-  field("mean", logits.mean);
-  field("most", logits.most);
-  field.Given("error", logits.error);
+  field("mean", logits.divergence_mean);
+  field("most", logits.divergence_most);
+  field.Given("error", logits.divergence_error);
 }
 
 template <typename Fields>

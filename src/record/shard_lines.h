@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/logits.h"
 #include "record/shard_decisions.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
@@ -34,20 +35,12 @@ struct ShardSimple {
   std::optional<ShardAverages> averages;  ///< where they are asked for
 };
 
-/// What `logits` found of tokens and masks that were fed: sums as TokenLosses has them.
+/// What `logits` found of tokens and masks that were fed.
 struct ShardTokens {
   std::string source, mask;  ///< of TokensRecord
   int64_t positions = 0, excluded = 0;
   std::optional<int64_t> rows, first_row;  ///< of RowTokens
-  int64_t count = 0, impossible = 0;
-  double losses = 0, mean = 0, squares = 0, changes = 0;
-};
-
-/// What LogitsTotals adds up of LogitMeasures.
-struct ShardLogits {
-  int64_t compared = 0, torn = 0, equal_top1 = 0, equal_sets = 0, flips = 0, close_flips = 0;
-  double mean = 0, most = 0;
-  std::optional<double> error;
+  TokenLosses::Sums sums;
 };
 
 /// One comparison function on one output.
@@ -59,7 +52,7 @@ struct ShardFunction {
   std::optional<double> value;  ///< of functions with one number
   std::optional<double> threshold;
   std::optional<ShardSimple> simple;
-  std::optional<ShardLogits> logits;
+  std::optional<LogitAgreement> logits;
   std::optional<ShardTokens> tokens;
 };
 

@@ -135,8 +135,8 @@ BlameOutcome ExecuteFlipBlame(const BlamePlan& plan, Logger& logger,
   if (!run.ok()) return EndedBy(plan, {}, run.status(), logger);
   logger.Start("Running both sides to find the samples whose decisions flip");
   QuietLogger quiet(logger);
-  NoReports nobody;
-  const RunOutcome ran = ExecuteRun(*run, quiet, nobody, interrupted);
+  NoReports no_reports;
+  const RunOutcome ran = ExecuteRun(*run, quiet, no_reports, interrupted);
   if (const Status why = WhyNoSearch(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
   BlameOutcome outcome = SearchFlips(plan, ran, logger, interrupted);
   std::vector<std::string>& notes = outcome.record.notes;

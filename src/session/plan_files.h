@@ -24,7 +24,8 @@ struct FileRead {
 Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_besides = {},
                       const std::string& log_file = {});
 
-// What the check of a plan and that of a command line (cli/bind/file_conflicts.h) have in common.
+// What the check of a plan and that of a command line (options/bind/file_conflicts.h) have in
+// common.
 
 /// Whether a file at this path is data that writing would replace, or will be data: a regular file,
 /// or nothing yet. Devices, pipes and folders are not.

@@ -1,7 +1,9 @@
 #include "session/rows_session.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -16,16 +18,66 @@
 #include "report/text/decision_text.h"
 #include "run/labels/sample_labels.h"
 #include "session/folded_rows.h"
-#include "session/rows_classes.h"
 #include "session/rows_labels.h"
 #include "session/rows_scope.h"
 #include "session/rows_verdicts.h"
 #include "util/counted.h"
 #include "util/number_text.h"
+#include "vernier/decision_plan.h"
+#include "vernier/decision_record.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
 namespace {
+
+// What the classes of saved rows are called (`check accuracy --class-names`).
+class RowsClasses {
+ public:
+  /// Both must outlive it.
+  RowsClasses(const DecisionOptions& options, const RunLabels& labels)
+      : options_(options), names_(labels.class_names()) {}
+
+  /// Names the classes of a map whose output has so many, as far as the rows say.
+  void Name(const DecisionPlan& decision, std::optional<int64_t> classes, DecisionRecord& record);
+
+  /// That names are for other classes, in sentences: none where they are those of one output.
+  std::vector<std::string> Doubts() const;
+
+  /// Why --class-names change nothing of the rows of `path`; empty: they do, or are not given.
+  std::string WhyUseless(const std::string& path) const;
+
+ private:
+  const DecisionOptions& options_;
+  const ClassNames& names_;
+  std::vector<std::string> misnamed_;
+  bool any_maps_ = false, any_named_ = false;
+};
+
+void RowsClasses::Name(const DecisionPlan& decision, std::optional<int64_t> classes,
+                       DecisionRecord& record) {
+  if (record.class_ious.empty() || names_.empty()) return;
+  any_maps_ = true;
+  const std::optional<bool> named = names_.AreOf(decision, classes);
+  if (named == false) {
+    misnamed_.push_back(
+        names_.WhyNotOf(options_.class_names, *classes, DecisionName(record.kind, record.output)));
+    return;
+  }
+  any_named_ |= named == true;
+  names_.Name(record.class_ious);
+}
+
+std::vector<std::string> RowsClasses::Doubts() const {
+  return any_named_ ? std::vector<std::string>() : misnamed_;
+}
+
+std::string RowsClasses::WhyUseless(const std::string& path) const {
+  const bool of_folders = std::ranges::find(options_.labels, kLabelsOfFolders, &LabelsPlan::path) !=
+                          options_.labels.end();
+  if (names_.empty() || any_maps_ || of_folders) return "";
+  return "--class-names has no effect without --labels folder, as '" + path +
+         "' has no map of classes: add that, or leave it out";
+}
 
 // The --labels that are for no decision of the file.
 void AddUnusedLabels(const std::string& path, const std::vector<FoldedDecision>& folded,

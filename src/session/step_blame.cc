@@ -125,7 +125,7 @@ RunPlan StepsOf(const BlamePlan& plan, StateSource state, bool fail_fast) {
   run.execution.sequential = false;
   run.steps.state = state;
   run.steps.finds_own_errors = true;
-  // A state that is wrong is fed to nobody here: it shows only where it is compared.
+  // A wrong state is not fed back here: it shows only where it is compared.
   run.steps.compare_state = true;
   return run;
 }

@@ -339,7 +339,7 @@ Result<OnnxModel> FoldConstants(const OnnxModel& model, const FoldOptions& optio
   if (options.shapes) {
     VERNIER_ASSIGN_OR_RETURN(now, KnownSizesAsInitializers(now));
   }
-  // Sizes that were known may leave Shape nodes that nobody reads.
+  // Sizes that were known may leave Shape nodes whose outputs are unused.
   VERNIER_ASSIGN_OR_RETURN(now, WithoutUnused(now));
   Folder folder(now, options, evaluate, logger);
   VERNIER_ASSIGN_OR_RETURN(

@@ -19,7 +19,7 @@ struct NewNode {
 };
 
 /// The model with the node, which makes its outputs in the place of the nodes that made them;
-/// what nobody needs any more is gone. Where an output is an input too, the node reads the tensor
+/// what is no longer needed is gone. Where an output is an input too, the node reads the tensor
 /// and all who read it before read what the node makes: a new tensor NAME + kInsertedSuffix, or,
 /// of a graph output, NAME itself, and then what the node reads has the suffix. As in Polygraphy.
 /// kNotFound for a tensor that the model does not have; kInvalidArgument for an attribute that is

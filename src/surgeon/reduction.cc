@@ -273,7 +273,7 @@ class PartMaker {
  private:
   void AddOutputsOf(const OnnxNode& node, std::vector<std::string>& outputs) const {
     const auto results = graph_.Outputs(node);
-    // An output that nobody ever read is none, unless the node has no other. Neither is what the
+    // An output that no node ever read is none, unless the node has no other. Neither is what the
     // part itself reads: the more outputs, the less can a framework fuse as it does in the model.
     const bool last = std::none_of(results.begin(), results.end(), [&](std::string_view name) {
       return read_.contains(name) || read_outside_.contains(name) || outputs_.contains(name);

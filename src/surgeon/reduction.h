@@ -33,7 +33,7 @@ Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& op
                               const FirstOfSets& first);
 
 /// The model made of these nodes: what they read from others are inputs, and what others, or
-/// nobody, reads of theirs are outputs. kUnimplemented as ModelComposer::Finish.
+/// no node, reads of theirs are outputs. kUnimplemented as ModelComposer::Finish.
 Result<OnnxModel> PartOfNodes(const OnnxModel& model, std::span<const uint32_t> nodes);
 
 }  // namespace vernier

@@ -71,8 +71,8 @@ class Stripper {
     }
   }
 
-  // The constant before a Transpose, or before QuantizeLinear and DequantizeLinear, which nobody
-  // else reads.
+  // The constant before a Transpose, or before QuantizeLinear and DequantizeLinear, which no
+  // other node reads.
   void TakeBehind(std::string_view name) {
     const OnnxNode* node = OnlyProducer(name);
     if (node == nullptr) return;

@@ -14,7 +14,7 @@ namespace vernier {
 
 /// In a process that ChildRun started: has it asked to end (SIGTERM) as soon as the batch is gone,
 /// however that ended, and returns how many words at the end of its command line are the batch's
-/// own: nobody should repeat those. Elsewhere nothing, and 0.
+/// own: commands that are shown leave them out. Elsewhere nothing, and 0.
 size_t EndWithBatch();
 
 class ChildRun {

@@ -16,7 +16,7 @@ namespace vernier {
 /// Not for several threads at once before it is sealed.
 class SharedMemory {
  public:
-  /// The seals of what may be sent: nobody can change, shrink or grow it.
+  /// The seals of what may be sent: no process can change, shrink or grow it.
   static const int kSeals;
 
   /// Empty. kInternal when the system has none to give.
@@ -40,7 +40,7 @@ class SharedMemory {
   Status MakeHugePages(std::span<const std::byte> place);
 
   /// As Reserve, and the place can be written to until the memory is sealed. Its pages are made at
-  /// once, or one by one as they are touched, unless somebody does it before (MakePages).
+  /// once, or one by one as they are touched, unless MakePages() did it before.
   enum class Pages { kMade, kToBeMade };
   Result<std::span<std::byte>> Allocate(size_t size, Pages pages = Pages::kMade);
 

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/words/arg_parser.h"
-#include "cli/words/flag_suggestion.h"
+#include "options/table/command_options.h"
+#include "options/words/arg_parser.h"
+#include "options/words/flag_suggestion.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -2,10 +2,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/words/arg_parser.h"
 #include "fuzz_target.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
+#include "options/table/command_options.h"
+#include "options/words/arg_parser.h"
 #include "util/cast_grammar.h"
 #include "util/split_words.h"
 

@@ -4,10 +4,11 @@
 Usage: check_includes.py [--quiet] [ROOT]
 
 A folder of src/ may include itself, the folders that the DEPS of its CMakeLists.txt reach, and
-include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
-includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
-The table of folders in docs/architecture.md has to name the same DEPS. A sub-folder of a
-folder of src/ may include those that its README.md lists below it, and no file of the folder
+include/vernier. A backend may include itself, the plug-in headers and its framework. python/src may
+include itself and the folders that its library reaches, which are not those of the command line.
+include/vernier includes nothing but itself. Other people's headers appear only where THIRD_PARTY
+allows them. The table of folders in docs/architecture.md has to name the same DEPS. A sub-folder of
+a folder of src/ may include those that its README.md lists below it, and no file of the folder
 itself; tests may include any.
 Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
@@ -23,6 +24,7 @@ KEYWORDS = {"SOURCES", "DEPS", "LINK", "OPTIONS"}
 PLUGIN_HEADER = re.compile(
     r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|layer_times\.hpp|part_names\.h|"
     r"status\.h|dtype\.h)")
+LINKED = re.compile(r"target_link_libraries\(vernier_python PRIVATE vernier_(\w+)\)")
 # What a header's name starts with, and the folders that may include it.
 THIRD_PARTY = {
     "hwy/": "src/kernels src/io",
@@ -37,6 +39,7 @@ THIRD_PARTY = {
     "torch/": "backends/torch",
     "ATen/": "backends/torch",
     "zlib.h": "src/io",
+    "nanobind/": "python/src",
 }
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
 
@@ -96,7 +99,7 @@ def refusal(area, folder, quote, name, reachable):
         return "a public header may include public headers only"
     target = name.split("/")[0] if "/" in name else None
     if target is None:
-        return "paths are relative to src/"
+        return None if area == "python" else "paths are relative to src/"
     return None if target in reachable | {folder} else f"{folder} does not depend on {target}"
 
 
@@ -151,6 +154,8 @@ def main():
     root = Path(arguments[0] if arguments else Path(__file__).parents[2])
     direct = dependencies(root / "src")
     reachable = everything_reached(direct)
+    linked = LINKED.search((root / "python/CMakeLists.txt").read_text(encoding="utf-8")).group(1)
+    of_python = reachable[linked] | {linked}
     files = violations = 0
     table = (root / "docs/architecture.md").read_text(encoding="utf-8")
     for line in undocumented(table, direct):
@@ -159,8 +164,8 @@ def main():
     for line in [*out_of_order(root), *climbs_out(root), *listed_twice(root)]:
         violations += 1
         print(line)
-    for path in sorted(root.glob("src/**/*")) + sorted(root.glob("backends/**/*")) + sorted(
-            root.glob("include/**/*")):
+    for path in [path for top in ("src", "backends", "include", "python/src")
+                 for path in sorted(root.glob(f"{top}/**/*"))]:
         if path.suffix not in (".h", ".hpp", ".cc", ".c"):
             continue
         files += 1
@@ -168,7 +173,8 @@ def main():
         area, folder = path.relative_to(root).parts[:2]
         for match in INCLUDE.finditer(text):
             quote, name = match.groups()
-            why = refusal(area, folder, quote, name, reachable.get(folder, set()))
+            below = of_python if area == "python" else reachable.get(folder, set())
+            why = refusal(area, folder, quote, name, below)
             if why:
                 violations += 1
                 line = text.count("\n", 0, match.start(2)) + 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the options which src/cli asks for by name are rows of its tables, and that the lists
-of TensorRT's options agree.
+"""Checks that the options which src/options and src/cli ask for by name are rows, and that the
+lists of TensorRT's options agree.
 
 Usage: check_option_names.py [ROOT]
 
@@ -82,7 +82,7 @@ def names_in(text):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2])
     sources = {path: path.read_text(encoding="utf-8")
-               for path in sorted(root.glob("src/cli/**/*"))
+               for folder in ("options", "cli") for path in sorted(root.glob(f"src/{folder}/**/*"))
                if path.suffix in (".cc", ".h") and not path.name.endswith("_test.cc")}
     rows = {name for text in sources.values() for name in ROW.findall(text)}
     asked = unknown = 0

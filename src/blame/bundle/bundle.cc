@@ -154,7 +154,7 @@ Status SavePart(const OnnxModel& model, const ExtractPlan& plan, const std::stri
   return SaveOnnx(part, {}, path, options);
 }
 
-// Names come from a model that nobody vouches for: none may end the comment.
+// Names come from a model that is not trusted: none may end the comment.
 std::string Comment(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');

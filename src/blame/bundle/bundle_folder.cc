@@ -24,7 +24,7 @@ bool IsPart(const std::string& name) {
   return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts);
 }
 
-// Renaming such a folder fails, or leaves somebody in one that is gone.
+// Renaming such a folder fails, or takes away the working folder of a process.
 bool MustStay(const std::string& folder) {
   std::error_code failed;
   const std::string here = fs::current_path(failed).string() + "/";

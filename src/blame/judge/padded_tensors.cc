@@ -38,7 +38,7 @@ std::vector<std::vector<Dim>> AxesOfPositions(const std::vector<Dim>& mask,
   return axes;
 }
 
-// Sizes are as good as names where somebody says that there is a mask.
+// Sizes are as good as names where the user says that there is a mask.
 bool LiesAlongAxis(const std::vector<Dim>& axis, const TensorInfo& tensor) {
   const Dim* const positions = PositionsOfShape(tensor);
   const auto known = [](const Dim& dim) { return !dim.dynamic() || !dim.symbol.empty(); };

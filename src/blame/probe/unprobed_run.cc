@@ -102,8 +102,9 @@ Result<OpenSessions> OpenBoth(SearchSides& sides, const OnnxModel& model, bool o
   return OpenSessions{std::move(ready->session), **std::move(candidate)};
 }
 
-// Where a side fails with sizes of 1 that nobody gave, or has nothing to compare, others are tried
-// before that is called a failure. What the sides make of the first feed is made again in its turn.
+// Where a side fails with sizes of 1 that were not given, or has nothing to compare, others are
+// tried before that is called a failure. What the sides make of the first feed is made again in its
+// turn.
 Result<FoundSizes> SettleSizes(const FeedMaker& maker, SearchSides& sides, OpenSessions& sessions,
                                const TensorMap& first) {
   const BlamePlan& plan = maker.plan();

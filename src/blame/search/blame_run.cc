@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,13 +12,13 @@
 #include "blame/bundle/bundle_folder.h"
 #include "blame/probe/search_subject.h"
 #include "blame/search/conclusion.h"
-#include "blame/search/engine_builds.h"
 #include "blame/search/foreign_search.h"
 #include "blame/search/layer_search.h"
 #include "blame/search/output_condition.h"
 #include "blame/search/probe_effect.h"
 #include "blame/search/unseen_outputs.h"
 #include "blame/sides/quiet_logger.h"
+#include "blame/sides/search_sides.h"
 #include "blame/sides/tensor_pairs.h"
 #include "core/version.h"
 #include "run/comparison/position_feeds.h"
@@ -28,6 +29,44 @@
 
 namespace vernier {
 namespace {
+
+// Engines of one batch. The candidate's layers run alone from the reference's tensors; what it
+// fuses is looked at once more, on the way and alone.
+size_t BuildsOfBatch(const SearchSides& sides, bool fuses) {
+  const size_t reference = sides.reference && sides.reference->BuildsEngines() ? 1 : 0;
+  const size_t candidate = sides.candidate.BuildsEngines() ? (fuses ? 4 : 2) : 0;
+  return reference + candidate;
+}
+
+// Those of the models as they are.
+size_t BuildsOfModels(const SearchSides& sides) {
+  return (sides.reference && sides.reference->BuildsEngines() ? 1U : 0U) +
+         (sides.candidate.BuildsEngines() ? 1U : 0U);
+}
+
+// Before the first of them: that engines are built, and how many at least. Nothing where no side
+// builds any.
+void AnnounceBuilds(const SearchSides& sides, Logger& logger) {
+  const size_t models = BuildsOfModels(sides);
+  if (models == 0) return;
+  logger.Info("TensorRT builds at least " +
+              Counted(models + BuildsOfBatch(sides, false), "engine") +
+              " for this search, which share the timings of kernels; the first is under way");
+}
+
+// After the first: how long it took, and how many more this many batches need.
+void ForecastBuilds(const SearchSubject& subject, size_t batches) {
+  const SearchSides& sides = subject.sides;
+  const size_t each = BuildsOfBatch(sides, !subject.unprobed.fused_away.empty());
+  if (each == 0 || batches == 0) return;
+  const bool of_reference = sides.reference && sides.reference->BuildsEngines();
+  const LiveRunner& first =
+      of_reference ? *subject.unprobed.reference : *subject.unprobed.candidate;
+  subject.context.logger.Info(
+      "The first engine took " + FormatG(first.Describe().load_seconds, 3) + " s; about " +
+      std::to_string(each * batches) + " more are built, for " +
+      (batches == 1 ? "1 batch" : std::to_string(batches) + " batches") + " of layers");
+}
 
 using BlameClock = std::chrono::steady_clock;
 

@@ -174,7 +174,7 @@ Result<CutNames> Cut(const NodeIn& at, const std::string& branch, const TensorLo
 }
 
 // What the body is fed with round by round: later ones from what the reference makes of the rounds
-// before. Without what no body reads, such as a counter that nobody looks at.
+// before. Without inputs that the body does not read, such as an unused counter.
 Result<std::vector<TensorMap>> RoundFeeds(const FedBody& body, const RunnerPlan& reference,
                                           const InferOnce& infer,
                                           const std::unordered_set<std::string>& read) {

@@ -35,7 +35,7 @@ std::string WhyNotAllOutputs(UnprobedOutputs& outputs, bool all, const BlameReco
 /// accept it then.
 bool OutputsExceedBounds(UnprobedOutputs& outputs, const BlameRecord& record);
 
-/// That an output of either side is no tensor, and was looked at by nobody, one sentence; empty:
+/// That an output of either side is no tensor, and was not looked at, one sentence; empty:
 /// there is none, or tensors were marked as outputs, or the run is lenient.
 std::string WhyNotOnlyTensors(const RunPlan& plan, const UnprobedRun& unprobed);
 

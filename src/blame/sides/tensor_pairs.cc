@@ -151,7 +151,7 @@ class TensorPairing {
     pairs_.reference.emplace(theirs, std::string(ours));
   }
 
-  // A tensor of the candidate that nobody meets yet and that holds what `name` holds: one of the
+  // A tensor of the candidate that is not paired yet and that holds what `name` holds: one of the
   // same name has to be near on either side.
   void PairThroughAliases(std::string_view name) {
     std::vector<std::string_view> near = {name};

@@ -6,7 +6,7 @@
 #include "backend/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/table/option_sets.h"
 #include "util/list_has.h"
 
 namespace vernier {

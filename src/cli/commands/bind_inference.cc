@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/bind/bind_model.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "inference/extract_shapes.h"
 #include "inference/model_shapes.h"
 #include "inputs/shape_grid.h"
+#include "options/bind/bind_model.h"
 #include "run/runner/changed_model.h"
 #include "util/no_log.h"
 

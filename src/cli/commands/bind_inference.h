@@ -1,11 +1,11 @@
 // From the command line to what one inference of a model is to show.
 #pragma once
 
-#include "cli/bind/bind_run.h"
-#include "cli/words/arg_parser.h"
 #include "inference/model_shapes.h"
 #include "model/edit/onnx_extract.h"
 #include "model/onnx/onnx_model.h"
+#include "options/bind/bind_run.h"
+#include "options/words/arg_parser.h"
 #include "run/workers/worker_pool.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"

@@ -2,46 +2,20 @@
 #include <chrono>
 #include <utility>
 
-#include "cli/bind/bind_blame.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
-#include "run/feeds/token_sources.h"
+#include "options/bind/bind_blame.h"
+#include "options/table/command_options.h"
 
 namespace vernier {
 namespace {
-
-// Here tokens are fed, and never judge logits.
-Status CheckTokens(const ParsedArgs& args) {
-  if (!args.Has("logits_tokens")) return {};
-  const std::string tokens(args.Value("logits_tokens").value_or(""));
-  const bool fed = GivesTokens(tokens);
-  if (fed && args.Has("decode")) return {};
-  return InvalidArgument("--tokens " + tokens + ": " +
-                         (fed ? "nothing is fed with them: add --decode greedy"
-                              : "expected FILE.npy or SCRIPT.py with the tokens to feed beside "
-                                "--decode, not an input: blame judges no tokens"));
-}
-
-Result<BlamePlan> Bind(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  BlamePlan plan;
-  VERNIER_TRY(CheckTokens(args));
-  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
-  VERNIER_ASSIGN_OR_RETURN(static_cast<BlameOptions&>(plan), BindBlame(args, plan.run));
-  if (args.Has("decisions") && !plan.on_flips) {
-    return InvalidArgument(
-        "--decision has no effect without --on-flips: add that, or leave --decision out");
-  }
-  plan.charts = plan.run.save.WantsPage();
-  return plan;
-}
 
 int BlameCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kBlameCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  const Result<BlamePlan> plan = Bind(start.args, invocation, log);
+  const Result<BlamePlan> plan = BindBlamePlan(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   log.Start("RUNNING | Command: " + invocation.command);
   const auto begin = std::chrono::steady_clock::now();
@@ -77,33 +51,7 @@ constexpr CommandSpec kBlameCommand = {
         " which separates errors that a layer introduces from errors that it inherits. Beside an"
         " ONNX model, a TensorFlow or PyTorch model can be the reference. Exit code 0 means that no"
         " layer is to blame.",
-    .options =
-        [] {
-          return OptionTable(
-              {GeneralGroup(),
-               LoggingGroup(),
-               Only(RunnerGroup(), {"runners", "torch_lib", "torch_in", "torch_outputs",
-                                    "allow_pickle", "identity_device", "reference"}),
-               ModelGroup(),
-               OnnxLoadGroup(),
-               OnnxRuntimeGroup(),
-               OpenVinoGroup(),
-               TensorRtConfigGroup(),
-               TensorRtShortFormGroup(),
-               TensorRtLoadGroup(),
-               TensorRtRunGroup(),
-               DataLoaderGroup(),
-               Only(StepGroup(), {"steps", "feed_back", "initial_state", "step_slice", "advance",
-                                  "reset", "decode", "decode_stop"}),
-               Only(CompareTokensGroup(), {"logits_tokens", "logits_mask"}),
-               Only(ComparisonGroup(), {"load_outputs_paths"}),
-               Only(DecisionGroup(), {"decisions", "near_tie", "worst_flips"}),
-               MapGroup(),
-               WorkerGroup(),
-               BlameGroup(),
-               BlameAloneGroup(),
-               Only(ReportGroup(), {"reports"})});
-        },
+    .options = BlameOptionTable,
     .run = BlameCommand,
 };
 

@@ -5,7 +5,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/table/option_sets.h"
 #include "run/saved/row_writer.h"
 #include "session/accuracy_session.h"
 #include "session/rows_session.h"

@@ -1,59 +1,14 @@
 // What must hold of each runner by itself, tried and reported line by line.
 #include <chrono>
 
-#include "cli/bind/bind_check.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
-#include "vernier/compare_options.h"
+#include "options/bind/bind_check.h"
+#include "options/table/command_options.h"
 
 namespace vernier {
-namespace {
-
-Result<ConsistencyOptions> BindOptions(const ParsedArgs& args) {
-  ConsistencyOptions options;
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> repeats, args.Int("repeats"));
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> rows, args.Int("rows"));
-  options.repeats = repeats.value_or(options.repeats);
-  options.rows = rows.value_or(options.rows);
-  for (const auto& [flag, value] :
-       {std::pair("--repeats", options.repeats), std::pair("--rows", options.rows)}) {
-    if (value >= 2) continue;
-    return InvalidArgument(std::string(flag) + ": expected a number >= 2, got '" +
-                           std::to_string(value) + "'");
-  }
-  const auto only = args.List("only");
-  const auto skip = args.List("skip");
-  options.only.assign(only.begin(), only.end());
-  options.skip.assign(skip.begin(), skip.end());
-  VERNIER_TRY(CheckPropertyNames(options));
-  return options;
-}
-
-Result<RunPlan> BindPlan(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
-  if (plan.runners.empty()) {
-    return InvalidArgument("no runner is named: add --onnxrt, --openvino, --trt or another");
-  }
-  VERNIER_TRY(CheckRun(plan));
-  if (!args.Has("rtol") && !args.Has("atol") && !args.Has("tolerance")) {
-    plan.compare->tolerance.fallback = ToleranceRule::kAuto;
-  }
-  return plan;
-}
-
-}  // namespace
-
-Result<ConsistencyPlan> BindConsistency(const ParsedArgs& args, const Invocation& invocation,
-                                        Logger& log) {
-  ConsistencyPlan plan;
-  VERNIER_ASSIGN_OR_RETURN(plan.options, BindOptions(args));
-  VERNIER_ASSIGN_OR_RETURN(plan.run, BindPlan(args, invocation, log));
-  return plan;
-}
-
 namespace {
 
 int CheckConsistencyCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -84,13 +39,7 @@ constexpr CommandSpec kCheckConsistencyCommand = {
         " other shapes, thread counts, optimisation levels and contents of uninitialised memory. A"
         " violated property gives exit code 1 and the smallest case that violates it. The error"
         " bound is that of --tolerance auto unless tolerances are given.",
-    .options =
-        [] {
-          return OptionTable(
-              {RunnerAndInputOptions(), ConsistencyCheckGroup(),
-               Only(CompareGroup(), {"rtol", "atol", "tolerance", "strict", "lenient"}),
-               AnyWorkerOptions(), Only(ReportGroup(), {"save_record"})});
-        },
+    .options = ConsistencyOptionTable,
     .run = CheckConsistencyCommand,
 };
 

@@ -1,30 +1,14 @@
 // What runners make of extreme values, as a table.
 #include <chrono>
 
-#include "cli/bind/bind_check.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
-#include "inputs/shape_grid.h"
+#include "options/bind/bind_check.h"
+#include "options/table/command_options.h"
 
 namespace vernier {
-Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invocation,
-                                  Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
-  if (plan.runners.empty()) {
-    return InvalidArgument("no runner is named: add --onnxrt, --openvino, --trt or another");
-  }
-  VERNIER_TRY(CheckRun(plan));
-  if (!plan.lenient) {
-    VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "check extremes"));
-  }
-  VERNIER_ASSIGN_OR_RETURN(std::vector<ExtremeSetRow> sets, ChooseExtremeSets(args.List("sets")));
-  return ExtremesPlan{std::move(plan), std::move(sets), !args.List("sets").empty(),
-                      args.Has("strict")};
-}
-
 namespace {
 
 int CheckExtremesCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -55,11 +39,7 @@ constexpr CommandSpec kCheckExtremesCommand = {
         " in one runner and not in the first. A difference in which elements are finite gives exit"
         " code 1, as do other integers with --sets limits; flushing denormals to zero, or other"
         " finite values, is only reported.",
-    .options =
-        [] {
-          return OptionTable({RunnerAndInputOptions(), ExtremesCheckGroup(), AnyWorkerOptions(),
-                              Only(ReportGroup(), {"save_record"})});
-        },
+    .options = ExtremesOptionTable,
     .run = CheckExtremesCommand,
 };
 

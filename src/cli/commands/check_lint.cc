@@ -2,16 +2,13 @@
 #include <chrono>
 #include <cstdio>
 
-#include "cli/bind/bind_check.h"
-#include "cli/bind/bind_model.h"
-#include "cli/bind/bind_run.h"
-#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "lint/rules.h"
+#include "options/bind/bind_check.h"
+#include "options/table/command_options.h"
 
 namespace vernier {
 namespace {
@@ -47,23 +44,6 @@ int CarryOutLint(const LintPlan& plan, const Invocation& invocation, ConsoleLog&
   return EndWithBanner(log, elapsed.count(), faults, invocation);
 }
 
-}  // namespace
-
-Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  VERNIER_TRY(CheckFileConflicts(args, "output"));
-  LintPlan plan;
-  VERNIER_ASSIGN_OR_RETURN(plan.options.model, BindModel(args));
-  plan.options.skip = ListOf(args, "skip");
-  plan.options.strict = args.Has("strict");
-  VERNIER_TRY(CheckLintOptions(plan.options));
-  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
-  plan.run.save.record = TextOf(args, "output");
-  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
-  return plan;
-}
-
-namespace {
-
 int CheckLintCommand(std::span<const std::string> words, const Invocation& invocation) {
   CommandStart start = StartCommand(kCheckLintCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
@@ -94,14 +74,7 @@ constexpr CommandSpec kCheckLintCommand = {
         " framework, then let a runner run it: ONNX Runtime where it is installed, or the runners"
         " given. If the model does not run as a whole, its nodes are run one by one. A"
         " finding of level exception gives exit code 1 (--list-rules shows the levels).",
-    .options =
-        [] {
-          return OptionTable({GeneralGroup(), LoggingGroup(), LintCheckGroup(), LoneRunnerOptions(),
-                              ModelAndShapeOptions(), LoadedModelOptions(), OnnxRuntimeGroup(),
-                              OpenVinoGroup(), TensorRtConfigGroup(), TensorRtShortFormGroup(),
-                              TensorRtLoadGroup(), TensorRtRunGroup(), DataLoaderGroup(),
-                              AnyWorkerOptions()});
-        },
+    .options = LintOptionTable,
     .run = CheckLintCommand,
 };
 

@@ -4,12 +4,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/bind/file_conflicts.h"
-#include "cli/bind/option_use.h"
-#include "cli/bind/run_file.h"
 #include "cli/commands/interruption.h"
-#include "cli/words/flag_suggestion.h"
-#include "cli/words/repeated_words.h"
+#include "options/bind/file_conflicts.h"
+#include "options/bind/option_use.h"
+#include "options/bind/run_file.h"
+#include "options/table/command_options.h"
+#include "options/words/flag_suggestion.h"
+#include "options/words/repeated_words.h"
 #include "run/outcome/exit_code.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -68,7 +69,7 @@ std::string MistakenFlag(const OptionTable& table, std::span<const std::string> 
     const std::string& word = words[given.position];
     const std::string written = word.substr(0, word.find('='));
     if (!written.starts_with("--") || table.Find(written) != nullptr) continue;
-    if (FindCommand("run")->options().Find(written) != nullptr) return written;
+    if (RunOptionTable().Find(written) != nullptr) return written;
   }
   return "";
 }

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/bind/bind_run.h"
 #include "cli/help/help_text.h"
 #include "cli/table/command_table.h"
-#include "cli/words/arg_parser.h"
+#include "options/bind/bind_run.h"
+#include "options/words/arg_parser.h"
 #include "report/text/console_log.h"
 
 namespace vernier {

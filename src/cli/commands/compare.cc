@@ -1,9 +1,9 @@
 // Saved files against each other: a run without runners.
-#include "cli/bind/saved_sides.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/bind/saved_sides.h"
+#include "options/table/command_options.h"
 
 namespace vernier {
 namespace {
@@ -38,20 +38,7 @@ constexpr CommandSpec kCompareCommand = {
         " .npy, .safetensors and ONNX test data can be mixed; saved inputs can be compared too."
         " Only one iteration is in memory at a time. Put the files first: an option that takes"
         " several values takes all words up to the next option.",
-    .options =
-        [] {
-          return OptionTable({GeneralGroup(), ComparedFilesGroup(), LoggingGroup(),
-                              Only(RunnerGroup(), {"pairs"}), PostprocessGroup(),
-                              Only(ComparisonGroup(),
-                                   {"no_shape_check", "validate", "fail_fast", "check_average",
-                                    "compare", "compare_func_script", "save_accuracy_results_path",
-                                    "lenient", "strict", "same_type", "worst"}),
-                              CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
-                              CompareTokensGroup(), CompareMetricsGroup(), DecisionGroup(),
-                              FlipFileGroup(), BootstrapGroup(), Only(MapGroup(), {"map_outputs"}),
-                              PythonWorkerOptions(), ReportGroup(), ReproducibleGroup(),
-                              ShardGroup()});
-        },
+    .options = CompareOptionTable,
     .run = CompareCommand,
 };
 

@@ -2,11 +2,11 @@
 
 #include <cstdio>
 
-#include "cli/bind/bind_shard.h"
-#include "cli/bind/shell_command.h"
 #include "cli/commands/command_start.h"
-#include "cli/commands/describe_origin.h"
 #include "cli/commands/interruption.h"
+#include "options/bind/bind_shard.h"
+#include "options/bind/describe_origin.h"
+#include "options/bind/shell_command.h"
 #include "report/files/report_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/run_summary.h"

@@ -2,9 +2,9 @@
 // and the exit code.
 #pragma once
 
-#include "cli/bind/bind_run.h"
 #include "cli/table/command_table.h"
-#include "cli/words/arg_parser.h"
+#include "options/bind/bind_run.h"
+#include "options/words/arg_parser.h"
 #include "report/text/console_log.h"
 #include "run/outcome/exit_code.h"
 #include "session/run_session.h"

@@ -1,19 +1,19 @@
 // One model to another file. Each target has a function of its own.
 #include <algorithm>
 
-#include "cli/bind/bind_model.h"
-#include "cli/bind/bind_run.h"
-#include "cli/bind/bind_tensorflow.h"
-#include "cli/bind/bind_tensorrt.h"
-#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/python_tools.h"
 #include "cli/table/commands.h"
-#include "cli/table/groups.h"
-#include "cli/table/option_sets.h"
 #include "inference/converting.h"
 #include "model/onnx/model_type.h"
+#include "options/bind/bind_model.h"
+#include "options/bind/bind_run.h"
+#include "options/bind/bind_tensorflow.h"
+#include "options/bind/bind_tensorrt.h"
+#include "options/bind/file_conflicts.h"
+#include "options/table/command_options.h"
+#include "options/table/groups.h"
 #include "report/text/waiting_line.h"
 #include "run/runner/resolve_runner.h"
 
@@ -186,16 +186,7 @@ constexpr CommandSpec kConvertCommand = {
         " its weights in another place. Weights are not loaded, so models of any size can be"
         " converted. TensorFlow models are converted by tf2onnx in your Python. A TensorRT engine"
         " can be built, too. The extension of FILE decides what is written.",
-    .options =
-        [] {
-          return OptionTable(
-              {GeneralGroup(), ConvertGroup(), LoggingGroup(),
-               Only(ModelGroup(), {"model_type", "input_shapes", "dims", "onnx_graphsurgeon"}),
-               Only(TensorFlowGroup(),
-                    {"ckpt", "tf_outputs", "tf_signature", "freeze_graph", "opset"}),
-               OnnxShapeInferenceGroup(), OnnxLoadGroup(), SavedModelOptions(), DataLoaderGroup(),
-               EngineOptions()});
-        },
+    .options = ConvertOptionTable,
     .run = ConvertCommand,
 };
 

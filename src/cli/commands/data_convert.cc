@@ -4,8 +4,8 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "data/conversion.h"
+#include "options/table/option_sets.h"
 
 namespace vernier {
 namespace {

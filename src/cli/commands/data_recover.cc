@@ -3,8 +3,8 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "data/recovery.h"
+#include "options/table/option_sets.h"
 
 namespace vernier {
 namespace {

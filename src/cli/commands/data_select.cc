@@ -6,8 +6,8 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "data/selection.h"
+#include "options/table/option_sets.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -3,21 +3,21 @@
 #include <optional>
 #include <utility>
 
-#include "cli/bind/bind_debug.h"
-#include "cli/bind/bind_debug_gate.h"
-#include "cli/bind/bind_model.h"
-#include "cli/bind/bind_onnx_save.h"
-#include "cli/bind/bind_run.h"
-#include "cli/bind/bind_tensorrt.h"
-#include "cli/bind/file_conflicts.h"
 #include "cli/commands/bind_inference.h"
+#include "cli/commands/build_command.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
-#include "cli/table/build_command.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "debug/engine_precisions.h"
 #include "debug/precision_debugging.h"
+#include "options/bind/bind_debug.h"
+#include "options/bind/bind_debug_gate.h"
+#include "options/bind/bind_model.h"
+#include "options/bind/bind_onnx_save.h"
+#include "options/bind/bind_run.h"
+#include "options/bind/bind_tensorrt.h"
+#include "options/bind/file_conflicts.h"
+#include "options/table/option_sets.h"
 #include "surgeon/constant_folding.h"
 #include "util/no_log.h"
 
@@ -108,11 +108,12 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
     if (!invocation.as_polygraphy) VERNIER_TRY(CheckFileConflicts(args, "output"));
     VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-    if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, surgery.model(), log));
+    VERNIER_ASSIGN_OR_RETURN(ToolModel opened,
+                             ToolModel::Open(args, invocation.as_polygraphy, log));
+    if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, opened.model(), log));
     // Constants are weights: those of a node that stays float32 do so too.
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));
-    surgery.model().Become(std::move(lowered));
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(opened.model().now()));
+    opened.model().Become(std::move(lowered));
     const std::string artifact = DefaultArtifact(check);
     VERNIER_ASSIGN_OR_RETURN(DebugSessionPlan session_plan,
                              BindDebugSession(args, std::move(check), {"precision", artifact}));
@@ -120,7 +121,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
                              DebugSession::Open(std::move(session_plan), interrupted, log));
     VERNIER_ASSIGN_OR_RETURN(PrecisionDebugPlan plan, BindPrecision(args, session.artifact(), log));
     plan.inference = [&] { return BindEvidence(args, invocation, log); };
-    return DebugPrecision(plan, surgery.model(), session, log).status();
+    return DebugPrecision(plan, opened.model(), session, log).status();
   };
   return RunModelTool(kDebugPrecisionCommand, work, true, own, invocation);
 }

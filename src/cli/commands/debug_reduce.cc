@@ -1,23 +1,23 @@
 // The fewest nodes of a model that still fail a check.
-#include "cli/bind/bind_debug.h"
-#include "cli/bind/bind_onnx_save.h"
-#include "cli/bind/file_conflicts.h"
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "debug/reducing.h"
 #include "inference/model_shapes.h"
+#include "options/bind/bind_debug.h"
+#include "options/bind/bind_onnx_save.h"
+#include "options/bind/file_conflicts.h"
+#include "options/table/option_sets.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
 
 namespace vernier {
 namespace {
 
-Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surgery& surgery,
+Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, ToolModel& opened,
                     Logger& log) {
-  EditableModel& model = surgery.model();
+  EditableModel& model = opened.model();
   VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                            GivenInputShapes(args, invocation.as_polygraphy));
   if (!inputs.empty()) {
@@ -30,7 +30,7 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
   if (args.Has("force_fallback_shape_inference")) {
     VERNIER_TRY(ForceShapes(model, BindFeedSource(args, invocation, log), WatchSignals(), log));
   } else if (!args.Has("do_shape_inference")) {
-    // Where rules know all sizes nobody else has to be asked.
+    // Where rules know all sizes no worker has to be started.
     VERNIER_ASSIGN_OR_RETURN(const bool known, TakeShapesThatFollow(model));
     if (!known) VERNIER_TRY(InferShapesAsAsked(args, model, log));
   }
@@ -76,12 +76,13 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                              DebugSession::Open(std::move(session_plan), WatchSignals(), log));
     session.check().HoldOnToFault();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
+    VERNIER_ASSIGN_OR_RETURN(ToolModel opened,
+                             ToolModel::Open(args, invocation.as_polygraphy, log));
     if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
-    VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
+    VERNIER_TRY(PrepareModel(args, invocation, opened, log));
     VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan,
                              BindReduce(args, invocation.as_polygraphy, log));
-    return DebugReduce(plan, surgery.model(), session, log).status();
+    return DebugReduce(plan, opened.model(), session, log).status();
   };
   return RunModelTool(kDebugReduceCommand, work, true, own, invocation);
 }

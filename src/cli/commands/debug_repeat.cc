@@ -1,13 +1,13 @@
 // The same again and again: a check, or the build of an engine and its check.
-#include "cli/bind/bind_debug.h"
-#include "cli/bind/bind_model.h"
-#include "cli/bind/bind_run.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "debug/repetition.h"
 #include "model/onnx/model_type.h"
+#include "options/bind/bind_debug.h"
+#include "options/bind/bind_model.h"
+#include "options/bind/bind_run.h"
+#include "options/table/option_sets.h"
 #include "util/number_text.h"
 
 namespace vernier {

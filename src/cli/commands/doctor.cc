@@ -4,9 +4,8 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
-#include "doctor/cuda_devices.h"
 #include "doctor/doctor.h"
+#include "options/table/option_sets.h"
 #include "report/text/doctor_text.h"
 
 namespace vernier {

@@ -9,6 +9,7 @@
 #include "cli/table/command_table.h"
 #include "cli/table/commands.h"
 #include "core/version.h"
+#include "options/table/command_options.h"
 #include "util/atomic_file.h"
 
 namespace vernier {

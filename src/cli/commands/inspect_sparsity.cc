@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands/model_tool.h"
 #include "cli/commands/print_document.h"
-#include "cli/commands/surgery.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
+#include "options/table/option_sets.h"
 #include "surgeon/sparse_weights.h"
 #include "surgeon/weight_tools.h"
 #include "util/no_log.h"
@@ -41,9 +41,9 @@ Status InspectSparsity(const ParsedArgs& args, const Invocation& invocation, Con
   const bool json = WantsDocument(args);
   NoLog silence;
   Logger& told = json ? static_cast<Logger&>(silence) : log;
-  VERNIER_ASSIGN_OR_RETURN(const Surgery surgery,
-                           Surgery::Open(args, invocation.as_polygraphy, told));
-  const EditableModel& model = surgery.model();
+  VERNIER_ASSIGN_OR_RETURN(const ToolModel opened,
+                           ToolModel::Open(args, invocation.as_polygraphy, told));
+  const EditableModel& model = opened.model();
   VERNIER_ASSIGN_OR_RETURN(const auto sparse, FindSparseWeights(model, told));
   VERNIER_TRY(model.original().CheckIntact());
   if (!json) return {};

@@ -4,7 +4,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/print_document.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/table/option_sets.h"
 #include "report/models/engine_json.h"
 #include "report/models/tactic_replay.h"
 #include "util/no_log.h"

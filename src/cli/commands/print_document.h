@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "cli/words/arg_parser.h"
+#include "options/words/arg_parser.h"
 #include "vernier/status.h"
 
 namespace vernier {

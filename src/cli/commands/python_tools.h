@@ -1,7 +1,7 @@
 // Work that Python packages of the user do: the tools of libexec/vernier/tools.
 #pragma once
 
-#include "cli/words/arg_parser.h"
+#include "options/words/arg_parser.h"
 #include "report/text/console_log.h"
 #include "vernier/status.h"
 

@@ -1,7 +1,7 @@
 // Reports of a saved record.
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/table/option_sets.h"
 #include "report/files/report_files.h"
 #include "util/mapped_file.h"
 

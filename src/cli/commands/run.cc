@@ -1,8 +1,9 @@
-#include "cli/bind/run_file.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/script/script_file.h"
 #include "cli/table/commands.h"
+#include "options/bind/run_file.h"
+#include "options/table/command_options.h"
 
 namespace vernier {
 namespace {

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <span>
 
-#include "cli/bind/bind_onnx_save.h"
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "inference/extraction.h"
 #include "inputs/shape_spec.h"
 #include "model/edit/onnx_extract.h"
 #include "model/onnx/onnx_model.h"
+#include "options/bind/bind_onnx_save.h"
+#include "options/table/option_sets.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 

@@ -1,9 +1,9 @@
 // A new node in a model.
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "inference/model_shapes.h"
+#include "options/table/option_sets.h"
 #include "surgeon/node_insertion.h"
 
 namespace vernier {
@@ -28,15 +28,15 @@ Status Insert(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& 
   VERNIER_ASSIGN_OR_RETURN(const NewNode node, BindNode(args));
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.LogSummary("Original Model:", log);
-  VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
-  surgery.model().Become(std::move(inserted));
+  VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
+  opened.LogSummary("Original Model:", log);
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(opened.model().now(), node));
+  opened.model().Become(std::move(inserted));
   if (args.Has("do_shape_inference")) {
     const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-    VERNIER_TRY(InferShapes(surgery.model(), execution, tool, WatchSignals(), log));
+    VERNIER_TRY(InferShapes(opened.model(), execution, tool, WatchSignals(), log));
   }
-  return surgery.Save(args, log);
+  return opened.Save(args, log);
 }
 
 int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {

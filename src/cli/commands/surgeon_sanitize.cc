@@ -1,13 +1,13 @@
 // A model cleaned up: outputs chosen, shapes set, constants folded, what is unused removed.
 #include <algorithm>
 
-#include "cli/bind/bind_model.h"
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "inference/sanitizing.h"
+#include "options/bind/bind_model.h"
+#include "options/table/option_sets.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 
@@ -93,9 +93,9 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
 
 Status SanitizeAsAsked(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const SanitizePlan plan, BindSanitize(args, invocation, log));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  VERNIER_TRY(Sanitize(plan, surgery.model(), WatchSignals(), log));
-  return surgery.Save(args, log);
+  VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
+  VERNIER_TRY(Sanitize(plan, opened.model(), WatchSignals(), log));
+  return opened.Save(args, log);
 }
 
 int SurgeonSanitizeCommand(std::span<const std::string> words, const Invocation& invocation) {

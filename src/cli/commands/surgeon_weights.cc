@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/commands/surgery.h"
+#include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
+#include "options/table/option_sets.h"
 #include "surgeon/weight_tools.h"
 #include "util/input_file.h"
 #include "util/number_text.h"
@@ -12,16 +12,16 @@
 namespace vernier {
 namespace {
 
-Status Save(const Surgery& surgery, const ParsedArgs& args, const ReplacedWeights& weights,
+Status Save(const ToolModel& opened, const ParsedArgs& args, const ReplacedWeights& weights,
             Logger& log) {
-  return surgery.Save(args, log, weights.Of(surgery.model().now()));
+  return opened.Save(args, log, weights.Of(opened.model().now()));
 }
 
 Status Prune(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.LogSummary("Original Model:", log);
-  VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights pruned, PruneWeights(surgery.model(), log));
-  return Save(surgery, args, pruned, log);
+  VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
+  opened.LogSummary("Original Model:", log);
+  VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights pruned, PruneWeights(opened.model(), log));
+  return Save(opened, args, pruned, log);
 }
 
 Result<std::set<std::string>> ReadExcludeList(const ParsedArgs& args) {
@@ -43,17 +43,17 @@ Result<std::set<std::string>> ReadExcludeList(const ParsedArgs& args) {
 
 Status Strip(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(std::set<std::string> exclude, ReadExcludeList(args));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.LogSummary("Original Model:", log);
-  VERNIER_TRY(StripWeights(surgery.model(), std::move(exclude), log));
-  return surgery.Save(args, log);
+  VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
+  opened.LogSummary("Original Model:", log);
+  VERNIER_TRY(StripWeights(opened.model(), std::move(exclude), log));
+  return opened.Save(args, log);
 }
 
 Status Reconstruct(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.LogSummary("Original Model:", log);
-  VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights made, ReconstructWeights(surgery.model(), log));
-  return Save(surgery, args, made, log);
+  VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
+  opened.LogSummary("Original Model:", log);
+  VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights made, ReconstructWeights(opened.model(), log));
+  return Save(opened, args, made, log);
 }
 
 int SurgeonPruneCommand(std::span<const std::string> words, const Invocation& invocation) {

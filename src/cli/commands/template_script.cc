@@ -1,14 +1,14 @@
 // template trt-network, trt-config, onnx-gs: Python scripts to be filled in by hand.
 #include <string>
 
-#include "cli/bind/bind_model.h"
-#include "cli/bind/bind_run.h"
-#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/script/python_templates.h"
 #include "cli/table/commands.h"
-#include "cli/table/option_sets.h"
 #include "model/onnx/model_type.h"
+#include "options/bind/bind_model.h"
+#include "options/bind/bind_run.h"
+#include "options/bind/file_conflicts.h"
+#include "options/table/option_sets.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
@@ -32,7 +32,7 @@ Status CheckModel(const ModelPlan& model, bool checkpoint) {
 
 Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocation& invocation,
                      ConsoleLog& log) {
-  // A script is no model: nobody wants it in the place of one.
+  // A script must not replace the model that it is made from.
   VERNIER_TRY(CheckFileConflicts(args, "output"));
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, BindModel(args));
   VERNIER_TRY(CheckModel(model, args.Has("ckpt")));

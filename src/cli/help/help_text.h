@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/table/command_table.h"
-#include "cli/table/option_table.h"
+#include "options/table/option_table.h"
 
 namespace vernier {
 

@@ -9,11 +9,12 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/bind/bind_runners.h"
-#include "cli/bind/shell_command.h"
 #include "cli/script/python_call.h"
 #include "core/version.h"
 #include "io/bytes/text_encoding.h"
+#include "options/bind/bind_runners.h"
+#include "options/bind/shell_command.h"
+#include "options/table/command_options.h"
 #include "run/runner/script_runner.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/bind/bind_run.h"
-#include "cli/words/arg_parser.h"
+#include "options/bind/bind_run.h"
+#include "options/words/arg_parser.h"
 #include "vernier/status.h"
 
 namespace vernier {

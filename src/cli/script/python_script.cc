@@ -4,10 +4,11 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/bind/bind_runners.h"
 #include "cli/script/python_script_writer.h"
 #include "compare/metric_table.h"
 #include "core/version.h"
+#include "options/bind/bind_runners.h"
+#include "options/table/command_options.h"
 #include "run/runner/own_python.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"

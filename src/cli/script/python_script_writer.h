@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/bind/bind_run.h"
 #include "cli/script/python_call.h"
-#include "cli/words/arg_parser.h"
 #include "inputs/shape_spec.h"
+#include "options/bind/bind_run.h"
+#include "options/words/arg_parser.h"
 #include "vernier/compare_function.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

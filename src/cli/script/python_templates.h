@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/bind/bind_run.h"
-#include "cli/words/arg_parser.h"
+#include "options/bind/bind_run.h"
+#include "options/words/arg_parser.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/bind/shell_command.h"
 #include "cli/script/package_script.h"
 #include "cli/script/python_script.h"
+#include "options/bind/shell_command.h"
 #include "util/atomic_file.h"
 
 namespace vernier {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/table/commands.h"
+#include "options/words/flag_suggestion.h"
 #include "util/close_matches.h"
 #include "util/joined.h"
 
@@ -137,6 +138,26 @@ std::string FormatGroupHelp(std::string_view group) {
   return "usage: vernier " + std::string(group) + " COMMAND ...\n\ncommands:\n" +
          FormatLines(is_shown, LongestName(group)) +
          "\nvernier COMMAND --help explains a command.\n";
+}
+
+std::string ExplainElsewhere(const CommandSpec& command, std::string_view word) {
+  word = UsualFlag(word.substr(0, word.find('=')));
+  if (!word.starts_with("--") || command.options().Find(word) != nullptr) return "";
+  const auto has = [&](const CommandSpec& other) {
+    return other.options != nullptr && other.name != command.name &&
+           other.options().Find(word) != nullptr;
+  };
+  const CommandSpec& run = *FindCommand("run");
+  const bool hands_on = command.operands.find("-- RUN OPTIONS") != std::string_view::npos;
+  if (hands_on && has(run)) {
+    return std::string(word) + " is an option of run: it goes behind --, as in vernier " +
+           std::string(command.name) + " ... -- " + std::string(word);
+  }
+  if (has(run)) return "vernier run has " + std::string(word) + ".";
+  const std::span<const CommandSpec> all = CommandTable();
+  const auto at = std::find_if(all.begin(), all.end(), has);
+  if (at == all.end()) return "";
+  return "vernier " + std::string(at->name) + " has " + std::string(word) + ".";
 }
 
 std::string DescribeUnknownCommand(std::span<const std::string> words) {

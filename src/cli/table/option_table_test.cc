@@ -1,4 +1,5 @@
-#include "cli/table/option_table.h"
+#include "options/table/option_table.h"
+#include "options/table/command_options.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "cli/table/command_table.h"
-#include "cli/table/groups.h"
+#include "options/table/groups.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,8 @@
 #include "cli/help/help_text.h"
 #include "cli/help/man_page.h"
 #include "cli/help/option_docs.h"
-#include "cli/table/groups.h"
+#include "options/table/command_options.h"
+#include "options/table/groups.h"
 #include "util/number_text.h"
 
 namespace vernier {

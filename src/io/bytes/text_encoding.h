@@ -1,6 +1,6 @@
 // UTF-8 to code points and back, without losing anything.
 //
-// Tensor names and string elements are bytes that nobody promised to be UTF-8. As Python's
+// Tensor names and string elements are bytes that need not be UTF-8. As Python's
 // "surrogateescape" does, a byte that is not part of valid UTF-8 becomes the code point
 // U+DC00 + byte; other lone surrogates, which JSON can hold, are three bytes as if UTF-8 allowed
 // them. Both directions together are the identity.

@@ -144,7 +144,7 @@ class Saver {
   ExternalDataReport report_;
   std::optional<ExternalFolder> source_;
   std::map<std::string, BytePieces> data_files_;  // by location
-  std::string own_location_;                      // of weights that nobody named a file for
+  std::string own_location_;                      // of weights for which no file was named
   std::unordered_map<const char*, const BytePieces*> replaced_;
 };
 

@@ -30,7 +30,7 @@ struct SaveOnnxOptions {
   /// Tensors of the model whose values are others; patches for them must not touch their data.
   std::span<const ReplacedValues> values = {};
   uint64_t largest_file = kLargestOnnxFile;     ///< a model of this size keeps its weights outside
-  Logger* log = nullptr;                        ///< hears of a data file that nobody named
+  Logger* log = nullptr;                        ///< reports a data file whose name was not given
   Durability durability = Durability::kSynced;  ///< kRenamed for models that are soon gone again
 };
 

@@ -27,7 +27,7 @@ class BeyondFloat16 {
 
   /// Adds the nodes to `kept`, and of those that compute something the names to the edit's
   /// `out_of_range` and `near_zero`. Left out are nodes with bodies and calls of functions, which
-  /// cannot be kept, and weights that nobody can read now; and for the sake of numbers near zero
+  /// cannot be kept, and weights that cannot be read now; and for the sake of numbers near zero
   /// nodes beside values of unknown types, as no casts could be placed there.
   void Find() { Visit(model_.graph(), functions_.inference().OfGraph(model_.graph(), {}), {}); }
 

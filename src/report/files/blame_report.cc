@@ -29,11 +29,11 @@ SideRecord SideOf(const std::string& dtype, const MagnitudeRecord& values) {
   return side;
 }
 
-// What is somewhat over its bound is no failure where the search has found nobody to blame: reports
-// must not say otherwise than the verdict.
+// What is somewhat over its bound is no failure where the search has found no layer to blame:
+// reports must not say otherwise than the verdict.
 std::string VerdictOn(double error, const BlameRecord& blame) {
-  const bool nobody = blame.culprits.empty() && blame.error.empty();
-  return error <= 1 || (nobody && std::isfinite(error)) ? "passed" : "failed";
+  const bool no_culprit = blame.culprits.empty() && blame.error.empty();
+  return error <= 1 || (no_culprit && std::isfinite(error)) ? "passed" : "failed";
 }
 
 OutputRecord OutputOf(const BlameTensorRecord& tensor, int64_t iteration,

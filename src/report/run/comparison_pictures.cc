@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More windows than these help nobody.
+// More windows than these would only cover each other.
 constexpr size_t kMostShown = 8;
 
 std::string PathOf(const std::string& folder, const std::string& stem) {

@@ -107,7 +107,7 @@ bool TerminalWantsColors() {
 
 namespace {
 
-// A FIFO that nobody reads is an error (ENXIO), and nothing to wait for. Null: see errno.
+// A FIFO without a reader is an error (ENXIO), and nothing to wait for. Null: see errno.
 std::FILE* OpenToWrite(const std::string& path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
   const int file = ::open(path.c_str(), kFlags, 0666);

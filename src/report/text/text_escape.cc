@@ -83,7 +83,7 @@ std::string EscapeMarkdown(std::string_view text) {
     if (c == '\n' || c == '\r' || c == '\t') {
       escaped += ' ';
     } else if (c == '@') {
-      escaped += "@\u200b";  // a blank without width: nobody is called
+      escaped += "@\u200b";  // a blank without width, so that GitHub notifies no user of that name
     } else if (c < 0x80 && kMarks.find(static_cast<char>(c)) != std::string_view::npos) {
       escaped += '\\';
       escaped += static_cast<char>(c);

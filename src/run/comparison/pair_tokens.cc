@@ -66,7 +66,7 @@ void PairTokens::BeginSequence(int64_t sequence) {
   ended_at_.erase(ended_at_.begin(), ended_at_.lower_bound(sequence - kKeptSteps));
 }
 
-// Nobody asks for them any more.
+// Iterations before it are no longer needed.
 void PairTokens::ForgetBefore(int64_t iteration) {
   steps_.erase(steps_.begin(), steps_.lower_bound(iteration));
   going_on_.erase(going_on_.begin(), going_on_.lower_bound(iteration));

@@ -17,7 +17,7 @@
 
 namespace vernier {
 
-/// What a mask is called that nobody names.
+/// How a mask is called where the user names none.
 inline constexpr const char* kUsualMask = "attention_mask";
 /// That of a decoder's positions, beside the one of an encoder.
 inline constexpr const char* kDecoderMask = "decoder_attention_mask";
@@ -32,7 +32,7 @@ Result<const NamedTensor*> FindPositions(const std::string& asked, std::string_v
                                          const TensorMap& feed);
 
 /// Are positions that a mask excludes left out of comparisons? Masks that were drawn at random say
-/// nothing of them, unless somebody names one; Polygraphy compares all.
+/// nothing of them, unless the user names one; Polygraphy compares all.
 bool MayLeaveOutPositions(const RunPlan& plan);
 
 /// Which rows of a file of tokens iterations, or sequences of steps, have taken, one after another.
@@ -70,7 +70,7 @@ class PositionFeeds {
   /// What is known of an iteration, which is this step; `steps`: there are steps at all. Null:
   /// nothing is.
   const FedPositions* For(int64_t iteration, const StepPosition& position, bool steps);
-  /// The same for two streams: of a mask that nobody named nothing unless both were fed with it,
+  /// The same for two streams: of a mask that was not named nothing unless both were fed with it,
   /// and of elements only outputs whose positions are along its axis for sure. After For().
   const FedPositions* ForPair(MaskAxes& axes, const MaskAxes::Streams& streams,
                               const MatchedSides& sides);
@@ -81,7 +81,7 @@ class PositionFeeds {
   /// for fit none of the logits.
   Status CheckFit(const IterationComparison& comparison);
 
-  /// Why logits have no perplexity by tokens that nobody asked for: one of them is no class, the
+  /// Why logits have no perplexity by tokens that were not asked for: one of them is no class, the
   /// first that was found. Empty: none was.
   const std::string& foreign_token() const { return foreign_token_; }
 

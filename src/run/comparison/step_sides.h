@@ -27,7 +27,7 @@ class StepSides {
 
   /// Leaves the pairs of states in the place of `sides` that are not compared at this step, and
   /// takes them out of `sides`. Where each side has its own, what is wrong with them shows behind
-  /// it; what is fed to nobody, nowhere else.
+  /// it; an error of a state that is not fed back shows nowhere else.
   std::vector<OutputPair> TakeStates(const ComparedPair& pair, int64_t iteration,
                                      MatchedSides& sides) const;
 

@@ -155,7 +155,7 @@ std::string FeedStream::DescribeShortfall() const {
          ", and gave " + Counted(static_cast<uint64_t>(script_->count().value_or(0)), "feed");
 }
 
-// What somebody made beforehand or makes in a script.
+// A feed from a file, a script or the calling program.
 Result<std::optional<TensorMap>> FeedStream::Given() {
   if (script_ != nullptr) return GivenByScript();
   if (images_ != nullptr) {

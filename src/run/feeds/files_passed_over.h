@@ -18,7 +18,7 @@ class FilesPassedOver {
   void AddFolder(const std::string& folder);
 
   int64_t count() const { return count_; }
-  /// How many seem to be images, which somebody may miss.
+  /// How many seem to be images, which the user may miss.
   int64_t images() const { return images_; }
   /// One of those; empty without any.
   const std::string& example() const { return example_; }

@@ -270,8 +270,7 @@ Result<std::unique_ptr<ImageFeeds>> ImageFeeds::Open(const RunPlan& plan,
 }
 
 Result<ReadImage> ImageFeeds::Read(const std::string& path) {
-  // Nobody sets it: an image is read, or its time is up, before an interruption would wait for
-  // long.
+  // Never set: an image is read, or its time is up, before an interruption would wait for long.
   static const std::atomic<int> kNotInterrupted = 0;
   if (worker_ == nullptr || !worker_->death().ok()) {
     worker_ = nullptr;

@@ -35,7 +35,6 @@ ShardAverages KeepAverages(const SimpleResult& simple) {
 
 std::optional<ShardTokens> KeepTokens(const LogitsResult& logits) {
   if (logits.tokens.tokens.empty() && logits.tokens.mask.empty()) return std::nullopt;
-  const TokenLosses::Sums sums = logits.measures.tokens.sums();
   const bool rows = logits.tokens.rows > 0;
   return ShardTokens{.source = logits.tokens.tokens,
                      .mask = logits.tokens.mask,
@@ -43,36 +42,7 @@ std::optional<ShardTokens> KeepTokens(const LogitsResult& logits) {
                      .excluded = logits.measures.excluded,
                      .rows = rows ? std::optional(logits.tokens.rows) : std::nullopt,
                      .first_row = rows ? std::optional(logits.tokens.first_row) : std::nullopt,
-                     .count = sums.count,
-                     .impossible = sums.impossible,
-                     .losses = sums.losses,
-                     .mean = sums.mean,
-                     .squares = sums.squares,
-                     .changes = sums.changes};
-}
-
-ShardLogits KeepLogits(const LogitMeasures& measures) {
-  return {.compared = measures.compared,
-          .torn = measures.torn,
-          .equal_top1 = measures.equal_top1,
-          .equal_sets = measures.equal_sets,
-          .flips = measures.flips,
-          .close_flips = measures.close_flips,
-          .mean = measures.divergence_mean,
-          .most = measures.divergence_most,
-          .error = measures.divergence_error};
-}
-
-void RestoreLogits(const ShardLogits& kept, LogitMeasures& measures) {
-  measures.compared = kept.compared;
-  measures.torn = kept.torn;
-  measures.equal_top1 = kept.equal_top1;
-  measures.equal_sets = kept.equal_sets;
-  measures.flips = kept.flips;
-  measures.close_flips = kept.close_flips;
-  measures.divergence_mean = kept.mean;
-  measures.divergence_most = kept.most;
-  measures.divergence_error = kept.error;
+                     .sums = logits.measures.tokens.sums()};
 }
 
 // Of `logits` what PairRecorder takes of tokens.
@@ -83,12 +53,7 @@ void RestoreTokens(const ShardTokens& kept, LogitsResult& logits) {
   logits.tokens.first_row = kept.first_row.value_or(0);
   logits.measures.positions = kept.positions;
   logits.measures.excluded = kept.excluded;
-  logits.measures.tokens = TokenLosses({.count = kept.count,
-                                        .impossible = kept.impossible,
-                                        .losses = kept.losses,
-                                        .mean = kept.mean,
-                                        .squares = kept.squares,
-                                        .changes = kept.changes});
+  logits.measures.tokens = TokenLosses(kept.sums);
 }
 
 ShardFunction KeepFunction(const FunctionResult& result, bool averaged) {
@@ -106,7 +71,7 @@ ShardFunction KeepFunction(const FunctionResult& result, bool averaged) {
     if (averaged) kept.simple->averages = KeepAverages(*simple);
   }
   if (const auto* logits = std::get_if<LogitsResult>(&result.data)) {
-    kept.logits = KeepLogits(logits->measures);
+    kept.logits = logits->measures;
     kept.tokens = KeepTokens(*logits);
   }
   return kept;
@@ -148,7 +113,7 @@ bool RestoreFunction(const ShardFunction& kept, FunctionResult& result) {
   if (kept.value && kept.threshold) result.data = MetricResult{*kept.value, *kept.threshold};
   if (kept.logits || kept.tokens) {
     LogitsResult& logits = result.data.emplace<LogitsResult>();
-    if (kept.logits) RestoreLogits(*kept.logits, logits.measures);
+    if (kept.logits) static_cast<LogitAgreement&>(logits.measures) = *kept.logits;
     if (kept.tokens) RestoreTokens(*kept.tokens, logits);
   }
   if (!kept.simple) return true;

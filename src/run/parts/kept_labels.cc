@@ -1,8 +1,8 @@
 #include "run/parts/kept_labels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
+#include <utility>
 
 #include "decide/label_scores.h"
 #include "decide/sample_totals.h"
@@ -15,39 +15,15 @@
 namespace vernier {
 namespace {
 
-std::vector<ShardDetections> KeepDetections(const std::vector<SampleDetections>& samples) {
-  std::vector<ShardDetections> kept;
-  for (const SampleDetections& sample : samples) {
-    ShardDetections& made = kept.emplace_back();
-    made.has_nan = sample.has_nan;
-    for (const DetectedBox& box : sample.boxes) {
-      made.boxes.push_back({box.x, box.y, box.width, box.height, box.score, box.category});
-    }
-  }
-  return kept;
-}
-
-std::vector<SampleDetections> RestoreDetections(const std::vector<ShardDetections>& kept) {
-  std::vector<SampleDetections> samples;
-  for (const ShardDetections& sample : kept) {
-    SampleDetections& made = samples.emplace_back();
-    made.has_nan = sample.has_nan;
-    for (const ShardBox& box : sample.boxes) {
-      made.boxes.push_back({box.x, box.y, box.width, box.height, box.score, box.category});
-    }
-  }
-  return samples;
-}
-
 void KeepBoxes(const DecisionPlan& decision, const ScoredOutputs& outputs, ShardDecision& one) {
-  const Result<SideDetections> detected =
+  Result<SideDetections> detected =
       LabelledBoxes::Detect(decision, *outputs.first, *outputs.second);
   if (!detected.ok()) {
     one.undetected = detected.status().message();
     return;
   }
-  one.first = KeepDetections(detected->first);
-  one.second = KeepDetections(detected->second);
+  one.first = std::move(detected->first);
+  one.second = std::move(detected->second);
 }
 
 bool IsCutOff(const DecisionSample& sample) {
@@ -113,20 +89,12 @@ void LabelKeeper::LabelRows(const RunLabels& labels, const DecisionOptions& opti
   }
 }
 
-// Of most kinds few samples have any.
 void KeepExtras(std::vector<ShardDecided>& decided) {
   for (ShardDecided& of_plan : decided) {
     for (ShardDecision& one : of_plan.outputs) {
       for (size_t i = 0; i < one.row.samples.size(); ++i) {
-        const DecisionSample& sample = one.row.samples[i];
-        const bool measured = !std::isnan(sample.first_error) || !std::isnan(sample.second_error);
-        const bool counted = sample.boxes || !sample.classes.empty() || sample.scores_above_one > 0;
-        const bool marked = sample.all_above || sample.over_bound;
-        if (sample.negative_boxes == 0 && !marked && !measured && !counted) continue;
-        one.extras.push_back({static_cast<int64_t>(i), sample.negative_boxes, sample.all_above,
-                              sample.first_error, sample.second_error, sample.label_size,
-                              sample.boxes, sample.classes, sample.over_bound,
-                              sample.scores_above_one});
+        const SampleExtra& extra = one.row.samples[i];
+        if (extra.any()) one.extras.push_back({extra, static_cast<int64_t>(i)});
       }
     }
   }
@@ -139,23 +107,14 @@ Status RestoreExtras(ShardDecision& kept) {
       return Malformed("a sample " + std::to_string(extra.sample) + " of " +
                        Counted(kept.row.samples.size(), "sample"));
     }
-    DecisionSample& sample = kept.row.samples[at];
-    sample.negative_boxes = extra.negative_boxes;
-    sample.scores_above_one = extra.scores_above_one;
-    sample.all_above = extra.all_above;
-    sample.first_error = extra.first_error;
-    sample.second_error = extra.second_error;
-    sample.label_size = extra.label_size;
-    sample.boxes = extra.boxes;
-    sample.classes = extra.classes;
-    sample.over_bound = extra.over_bound;
+    static_cast<SampleExtra&>(kept.row.samples[at]) = extra;
   }
   return {};
 }
 
 Result<SideDetections> DetectionsOf(const ShardDecision& kept) {
   if (!kept.undetected.empty()) return InvalidArgument(kept.undetected);
-  return SideDetections{RestoreDetections(kept.first), RestoreDetections(kept.second)};
+  return SideDetections{kept.first, kept.second};
 }
 
 Result<FileHashes> HashLabels(const DecisionOptions& options, const InputPlan& inputs) {

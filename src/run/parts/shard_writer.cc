@@ -134,7 +134,7 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   return writer;
 }
 
-// Large ones are not read a second time where nobody has touched them.
+// Large files are not read a second time where their times and sizes are as before.
 Status ShardWriter::CheckModels(const RunPlan& plan) const {
   const std::vector<ModelStamp> stamps = StampModels(plan);
   for (size_t i = 0; i < models_.size(); ++i) {

@@ -158,8 +158,8 @@ int64_t CountBegun(const LiveRuns& live, const LiveResults& made) {
   return std::max(steps, made.feeds_used.value_or(0));
 }
 
-// What is recorded does not depend on how far ahead feeds were read. Files that hold what nobody
-// waits for any more are not opened.
+// What is recorded does not depend on how far ahead feeds were read. Files with feeds
+// that are no longer needed are not opened.
 std::optional<int64_t> CountAsked(const RunPlan& plan, const LiveResults& made, bool stopped,
                                   bool aborted) {
   if (made.feeds == nullptr) return std::nullopt;

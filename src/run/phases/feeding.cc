@@ -44,7 +44,7 @@ Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {
   return made.savers->NoteMadeWith(sources);
 }
 
-// Before the model is said to fail with sizes that nobody gave.
+// Before the model is said to fail with sizes that were not given.
 Result<FoundSizes> SettleFeedSizes(const LiveSide& side, std::span<const TensorInfo> inputs,
                                    SavedProgress* progress, Logger& logger) {
   const auto draw = [&](RunPlan sized) -> Result<TensorMap> {

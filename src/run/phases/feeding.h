@@ -1,5 +1,5 @@
 // How runners come to be fed: their feeds, the place where those and what is made of them are
-// saved, sizes that nobody gave, and warm-ups.
+// saved, sizes that were not given, and warm-ups.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct LiveSide {
 };
 
 /// Opens `made.feeds` from the beginning. Before those of the first runner opens `made.savers` as
-/// well, and has sizes found where nobody gave them. One runner must be alive. Errors as
+/// well, and has sizes found where none were given. One runner must be alive. Errors as
 /// RunnerFeeds::InputsToFeed, FeedStream::Open, SavedProgress::Find, OutputSavers::Create and
 /// SettleSizes; what was opened before them stays.
 Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made);

@@ -1,20 +1,84 @@
 #include "run/phases/inferring.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "run/comparison/comparison_run.h"
+#include "run/feeds/feed_stream.h"
 #include "run/live/live_inference.h"
 #include "run/live/output_room.h"
 #include "run/live/tensor_release.h"
 #include "run/phases/deciding.h"
-#include "run/phases/feed_queue.h"
 #include "util/number_text.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 namespace {
+
+// Feeds that are read before their turn, for runners that infer several iterations at a time.
+class FeedQueue {
+ public:
+  /// Keeps up to `ahead` feeds beside the one that is in use, and has them inferred before their
+  /// turn (LiveInference::SendAhead): so many only where results are waited for, and one where
+  /// results wait for feeds. With 0 it does nothing of its own. Both must outlive it.
+  FeedQueue(FeedStream& feeds, LiveInference& inference, size_t ahead)
+      : feeds_(feeds), inference_(inference), ahead_(ahead) {}
+
+  /// As FeedStream::Next: an error comes in its turn. Where feeds are sent ahead, each has the
+  /// errors of CheckOutputRoom() as well.
+  Result<std::optional<TensorMap>> Next();
+
+  /// Reads no more feeds. Whether Next() still gives one whose results are there, or why there was
+  /// none.
+  bool Finishes();
+
+ private:
+  FeedStream& feeds_;
+  LiveInference& inference_;
+  const size_t ahead_;
+  std::deque<Result<std::optional<TensorMap>>> waiting_;
+  int64_t read_ = 0;
+  int64_t given_ = 0;
+  uint64_t counted_ = 0;  // bytes of outputs, see CheckOutputRoom
+  bool ended_ = false;
+};
+
+Result<std::optional<TensorMap>> FeedQueue::Next() {
+  if (ahead_ == 0) return feeds_.Next();
+  for (bool any = false; !ended_ && waiting_.size() <= ahead_; any = true) {
+    // One for each that goes keeps lanes busy. Of slow feeds no more: what there is to compare may
+    // end the run.
+    if (any && waiting_.size() > 1 && inference_.IsInferred(given_)) break;
+    Result<std::optional<TensorMap>> feed = feeds_.Next();
+    // Of earlier feeds a part of the memory is taken already.
+    if (feed.ok() && *feed) {
+      const Status room = CheckOutputRoom(inference_.runs(), **feed, counted_);
+      if (!room.ok()) feed = room;
+    }
+    ended_ = !feed.ok() || !feed->has_value();
+    if (!ended_) inference_.SendAhead(**feed, read_++);
+    if (ended_) inference_.SendRest();
+    waiting_.push_back(std::move(feed));
+  }
+  if (waiting_.empty()) return std::optional<TensorMap>();
+  Result<std::optional<TensorMap>> next = std::move(waiting_.front());
+  waiting_.pop_front();
+  ++given_;
+  return next;
+}
+
+bool FeedQueue::Finishes() {
+  ended_ = true;
+  if (waiting_.empty()) return false;
+  const Result<std::optional<TensorMap>>& next = waiting_.front();
+  return !next.ok() || (next->has_value() && inference_.IsInferred(given_));
+}
 
 std::string FormatFeed(const TensorMap& feed) {
   return "\n---- Inference Input(s) ----\n" + FormatTensorTable(feed);

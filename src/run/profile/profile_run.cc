@@ -178,7 +178,7 @@ class Profiling {
     return shaped;
   }
 
-  // Before a runner is said to fail with sizes that nobody gave.
+  // Before a runner is said to fail with sizes that were not given.
   // nullopt: a later runner needs other sizes than those before it were measured with.
   Result<std::optional<TensorMap>> SettleFeed(size_t index, size_t set, LiveRuns& live) {
     ShapeSet& own = sets_[set];

@@ -88,7 +88,7 @@ bool MeansAll(const std::vector<std::string>& words) {
 }
 
 void PassMarks(const std::vector<std::string>& words, RunnerPlan& runner) {
-  // A script may read what nobody else knows.
+  // A script may have tensors that no other runner shows.
   const bool opaque = runner.backend == "python" || runner.backend == "torch";
   if (!opaque || HasOption(runner, "mark")) return;
   const std::vector<std::string> all = {"*"};

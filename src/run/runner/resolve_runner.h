@@ -23,8 +23,9 @@ Status ResolveRunner(RunnerPlan& runner, Logger& logger);
 /// Every tensor, in the words of --onnx-outputs: `*`, or `mark all`.
 bool MeansAll(const std::vector<std::string>& words);
 
-/// What is asked to be seen, in the words of --onnx-outputs, for runners that may name tensors as
-/// nobody else does: scripts and PyTorch. Nothing for others, and where marks are there already.
+/// What is asked to be seen, in the words of --onnx-outputs, for runners that may have names of
+/// their own for tensors: scripts and PyTorch. Nothing for others, and where marks are there
+/// already.
 void PassMarks(const std::vector<std::string>& words, RunnerPlan& runner);
 
 /// The script that drives a backend in Python, beside or in place of a plug-in. Nothing for

@@ -53,7 +53,7 @@ TensorMap FlipPictures::ImagesOf(const TensorMap& feed) const {
   return images;
 }
 
-// Where there are other numbers of samples and images, nobody knows which belong together.
+// Where there are other numbers of samples and images, it is not known which belong together.
 std::optional<int64_t> FlipPictures::ImageOf(const WorstFlip& flip, int64_t images) {
   if (images == 1) return 0;
   return flip.rows == images ? std::optional(flip.row) : std::nullopt;

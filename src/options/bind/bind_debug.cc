@@ -1,0 +1,118 @@
+#include "options/bind/bind_debug.h"
+#include "options/table/command_options.h"
+
+#include <ctime>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "options/bind/bind_run.h"
+#include "options/bind/file_conflicts.h"
+#include "options/bind/option_use.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+Result<std::vector<int64_t>> ExitCodes(const ParsedArgs& args, std::string_view dest) {
+  std::vector<int64_t> codes;
+  for (const std::string& word : args.List(dest)) {
+    const std::optional<int64_t> code = ParseInt(word);
+    if (!code) {
+      return InvalidArgument(std::string(args.Flag(dest)) + ": expected exit codes, got '" + word +
+                             "'");
+    }
+    codes.push_back(*code);
+  }
+  return codes;
+}
+
+// A check that is our own run must leave the model that is looked into alone.
+Status CheckFilesOfRun(const ParsedArgs& args, const CheckPlan& check) {
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, check.run_options);
+  if (parsed.end != ParseEnd::kParsed) return {};  // it says so itself
+  const std::string model = TextOf(args, "model_file");
+  return CheckFileConflicts(parsed.args, {}, {&model, 1});
+}
+
+Result<RunPlan> ReadRunWords(const std::vector<std::string>& words, std::time_t now, Logger& log) {
+  static const OptionTable options = RunOptionTable();
+  ParseResult parsed = ParseCommandLine(options, words);
+  if (parsed.end == ParseEnd::kUsageError) return InvalidArgument(parsed.error);
+  if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help: it is to run, not to explain");
+  TakePluginOptions(parsed);
+  if (!parsed.unknown.empty()) {
+    return InvalidArgument("Unrecognized Options: " + FormatPythonList(parsed.unknown));
+  }
+  const UseOf whose = parsed.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  VERNIER_TRY(CheckOptionUse(options, parsed.args, whose));
+  for (const std::string_view dest : {"gen_script", "blame", "log_file"}) {
+    if (!parsed.args.Has(dest)) continue;
+    return Unimplemented(std::string(parsed.args.Flag(dest)) +
+                         ": only a run in a process of its own does that");
+  }
+  Invocation invocation;
+  invocation.now = now;
+  return BindRun(parsed.args, invocation, log);
+}
+
+Result<CheckPlan> BindCheck(const ParsedArgs& args, CheckWords words) {
+  CheckPlan check;
+  check.command = std::move(words.command);
+  check.run_options = std::move(words.run_options);
+  VERNIER_ASSIGN_OR_RETURN(check.fail_codes, ExitCodes(args, "fail_codes"));
+  VERNIER_ASSIGN_OR_RETURN(check.ignored_codes, ExitCodes(args, "ignore_fail_codes"));
+  check.fail_patterns = ListOf(args, "fail_regex");
+  check.show_output = args.Has("show_output");
+  check.hide_failures = args.Has("hide_fail_output");
+  check.reader = {ReadRunWords, CheckRun, [](const std::vector<std::string>& words) {
+                    return WithoutComparison(RunOptionTable(), words);
+                  }};
+  return check;
+}
+
+}  // namespace
+
+CheckWords TakeCheckWords(std::vector<std::string>& words) {
+  CheckWords taken;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool check = words[i] == "--check" || words[i] == "--check-inference";
+    if (!check && words[i] != "--") continue;
+    const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
+    (check ? taken.command : taken.run_options).assign(at + 1, words.end());
+    words.erase(at, words.end());
+  }
+  return taken;
+}
+
+Result<DebugSessionPlan> BindDebugSession(const ParsedArgs& args, CheckWords check,
+                                          const DebugTool& tool) {
+  DebugSessionPlan plan;
+  VERNIER_ASSIGN_OR_RETURN(plan.check, BindCheck(args, std::move(check)));
+  plan.suffix = tool.suffix;
+  if (!tool.default_artifact.empty()) {
+    plan.artifact = args.Value("iter_artifact_path").value_or(tool.default_artifact);
+  }
+  const bool own_run = plan.check.command.empty() && !plan.artifact.empty();
+  if (own_run && !plan.check.run_options.empty()) VERNIER_TRY(CheckFilesOfRun(args, plan.check));
+  for (const std::string_view dest : {"output", "min_good"}) {
+    if (args.Has(dest)) plan.outputs.push_back(TextOf(args, dest));
+  }
+  plan.keep_artifact = args.Has("remove_intermediate");
+  plan.info_path = TextOf(args, "iteration_info_path");
+  if (tool.replays) {
+    plan.save_replay = args.Value("save_debug_replay").value_or("polygraphy_debug_replay.json");
+  }
+  plan.load_replay = TextOf(args, "load_debug_replay");
+  plan.artifacts_folder = args.Value("artifacts_dir").value_or(plan.artifacts_folder);
+  plan.artifacts = ListOf(args, "artifacts");
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> jobs, args.Int("jobs"));
+  if (jobs && *jobs < 1) {
+    return InvalidArgument("--jobs: expected a number >= 1, got " + std::to_string(*jobs));
+  }
+  plan.jobs = static_cast<size_t>(jobs.value_or(1));
+  return plan;
+}
+
+}  // namespace vernier

@@ -1,0 +1,88 @@
+#include "options/bind/bind_debug_gate.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options/table/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kOfGates[] = {
+    "decisions", "max_flip_rate", "max_clear_flips", "near_tie", "labels", "max_drop", "drop_type"};
+
+// What a run of the same model needs, too.
+bool IsForTheRun(std::string_view dest) {
+  return dest == "onnxrt_lib" || dest == "input_shapes" || dest == "dims" || dest == "timeout" ||
+         DataLoaderGroup().Has(dest);
+}
+
+// Scripts of decisions and inputs, too.
+bool IsInterpreter(std::string_view dest) { return dest == "python"; }
+
+bool IsOfGate(std::string_view dest) {
+  return std::ranges::find(kOfGates, dest) != std::end(kOfGates);
+}
+
+void AddGivenWords(const ParsedArgs& args, bool (*wanted)(std::string_view dest),
+                   std::vector<std::string>& words) {
+  for (const GivenOption& given : args.given()) {
+    if (given.flag.empty() || !wanted(given.row->dest)) continue;
+    words.emplace_back(given.flag);
+    words.insert(words.end(), given.values.begin(), given.values.end());
+  }
+}
+
+bool HasFlag(const std::vector<std::string>& words, std::initializer_list<std::string_view> flags) {
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return std::ranges::any_of(flags, [&](std::string_view flag) {
+      return word == flag || word.starts_with(std::string(flag) + "=");
+    });
+  });
+}
+
+// A decision that nothing hangs on would leave the check to the elements.
+Status CheckGate(const std::vector<std::string>& words) {
+  const bool gated = HasFlag(words, {"--max-flip-rate", "--max-clear-flips", "--max-drop"});
+  if (!HasFlag(words, {"--decision"}) || gated) return {};
+  return InvalidArgument(
+      "--decision: a check needs a gate that it can miss: add --max-flip-rate, --max-clear-flips, "
+      "or --labels and --max-drop");
+}
+
+void WarnOfNoise(const std::vector<std::string>& words, Logger& log) {
+  if (HasFlag(words, {"--load-inputs", "--load-input-data", "--data-loader-script"})) return;
+  log.Warning(
+      "the inputs are random, and decisions that agree on noise prove nothing about real data: "
+      "give real inputs with --load-inputs (tensors, or images as 'images/*.png') or "
+      "--data-loader-script");
+}
+
+}  // namespace
+
+Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
+  std::vector<std::string>& words = check.run_options;
+  if (args.Has("decisions")) {
+    if (!check.command.empty()) {
+      return InvalidArgument(
+          "--decision: the command of --check judges by itself: leave one of the two out, or give "
+          "options of vernier run behind --");
+    }
+    if (words.empty()) {
+      words.emplace_back("--onnxrt");
+      AddGivenWords(args, IsForTheRun, words);
+    }
+    AddGivenWords(args, IsOfGate, words);
+    if (!HasFlag(words, {"--python"})) AddGivenWords(args, IsInterpreter, words);
+    if (!HasFlag(words, {"--judge"})) words.insert(words.end(), {"--judge", "decisions"});
+  }
+  VERNIER_TRY(CheckGate(words));
+  if (HasFlag(words, {"--decision"})) WarnOfNoise(words, log);
+  return {};
+}
+
+}  // namespace vernier

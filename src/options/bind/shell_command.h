@@ -1,0 +1,20 @@
+// A command line as text that a shell reads back.
+#pragma once
+
+#include <string>
+
+#include "options/bind/bind_run.h"
+
+namespace vernier {
+
+/// Where the program was started; "." where that is gone.
+std::string CurrentFolder();
+
+/// "cd DIR && vernier run ...": what does the same again from anywhere. --gen-script and its value
+/// are left out.
+std::string ReproCommand(const Invocation& invocation);
+
+/// A POSIX shell script that does what the command line does.
+std::string WriteShellScript(const Invocation& invocation);
+
+}  // namespace vernier

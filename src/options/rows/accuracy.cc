@@ -1,0 +1,19 @@
+#include "options/table/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kAccuracy[] = {
+    {.dest = "path",
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "path",
+     .help = "A file that --save-accuracy-results wrote, here or in Polygraphy, or the rows of"
+             " --save-rows."},
+};
+
+}  // namespace
+
+OptionGroup AccuracyFileGroup() { return {"Files", "what is read", kAccuracy}; }
+
+}  // namespace vernier

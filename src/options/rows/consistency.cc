@@ -1,0 +1,43 @@
+#include "options/table/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kConsistency[] = {
+    {.flags = {"--repeats"},
+     .dest = "repeats",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "5",
+     .metavar = "NUM",
+     .help = "How many times repeated-runs feeds the same inputs.",
+     .origin = Origin::kOurs},
+    {.flags = {"--rows"},
+     .dest = "rows",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "8",
+     .metavar = "NUM",
+     .help = "Rows of the largest batch to try, if inputs are generated.",
+     .origin = Origin::kOurs},
+    {.flags = {"--only"},
+     .dest = "only",
+     .arity = Arity::kPlus,
+     .metavar = "PROPERTY",
+     .help = "Check only these properties, by their names in the results (prefill-decode ...).",
+     .origin = Origin::kOurs},
+    {.flags = {"--skip"},
+     .dest = "skip",
+     .arity = Arity::kPlus,
+     .metavar = "PROPERTY",
+     .help = "Do not check these properties, by their names in the results.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup ConsistencyCheckGroup() {
+  return {"Properties", "which properties are checked", kConsistency};
+}
+
+}  // namespace vernier

@@ -1,0 +1,52 @@
+#include "options/rows/tensorrt_rows.h"
+#include "options/table/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kConvertTargets[] = {"onnx", "trt", "onnx-like-trt-network"};
+
+constexpr OptionRow kConvert[] = {
+    {.dest = "model_file",
+     .sets = Sets<&ModelPlan::path>(),
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "model_file",
+     .help = "The model to convert."},
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "FILE",
+     .help = "Where to write the converted model. The file appears only once it is complete."},
+    {.flags = {"--convert-to"},
+     .dest = "convert_to",
+     .arity = Arity::kOne,
+     .choices = kConvertTargets,
+     .metavar = "FORMAT",
+     .help =
+         "What to write if the extension of FILE does not determine it: onnx, trt (an engine) or"
+         " onnx-like-trt-network."},
+    {.flags = {"--engine-capability"},
+     .dest = "engine_capability",
+     .sets = kEngineOption,
+     .arity = Arity::kOne,
+     .metavar = "CAPABILITY",
+     .help = "What the engine may use: standard, safety or dla_standalone. Default: TensorRT's own"
+             " default."},
+    {.flags = {"--lenient"},
+     .dest = "lenient",
+     .help =
+         "With --fp-to-fp16: clamp weights beyond 10000 to 10000, as Polygraphy does, instead of"
+         " keeping nodes with weights beyond 65504 in float32. Operators of"
+         " --onnx-outputs-by-type that the model lacks are only reported. Enabled when the program"
+         " is called polygraphy.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup ConvertGroup() { return {"Conversion", "what is read and written", kConvert}; }
+
+}  // namespace vernier

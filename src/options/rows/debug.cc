@@ -1,0 +1,225 @@
+#include "options/table/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kCheck[] = {
+    {.flags = {"--check", "--check-inference"},
+     .dest = "check",
+     .arity = Arity::kStar,
+     .metavar = "WORD",
+     .help =
+         "The command whose exit code says whether an iteration is good. It takes all words after"
+         " it, so it must come last.",
+     .standing = Standing::kBetter,
+     .note = "There are no interactive questions: reduce and precision also take options of "
+             "vernier run after --."},
+    {.flags = {"--fail-code", "--fail-returncode"},
+     .dest = "fail_codes",
+     .arity = Arity::kPlus,
+     .type = ValueType::kInt,
+     .metavar = "CODE",
+     .help = "Only these exit codes count as failures.",
+     .excludes = {"ignore_fail_codes"}},
+    {.flags = {"--ignore-fail-code", "--ignore-fail-returncode"},
+     .dest = "ignore_fail_codes",
+     .arity = Arity::kPlus,
+     .type = ValueType::kInt,
+     .metavar = "CODE",
+     .help = "These exit codes do not count as failures.",
+     .excludes = {"fail_codes"}},
+    {.flags = {"--fail-regex"},
+     .dest = "fail_regex",
+     .arity = Arity::kPlus,
+     .metavar = "PATTERN",
+     .help = "An iteration fails if the check prints a line that one of these regular expressions"
+             " matches, whatever its exit code; with --fail-code both must apply."},
+    {.flags = {"--show-output"},
+     .dest = "show_output",
+     .help = "Show the output of the check even if it passes.",
+     .excludes = {"hide_fail_output"}},
+    {.flags = {"--hide-fail-output"},
+     .dest = "hide_fail_output",
+     .help = "Do not show the output of the check.",
+     .excludes = {"show_output"}},
+    {.flags = {"--artifacts"},
+     .dest = "artifacts",
+     .files = FileUse::kUnchecked,
+     .arity = Arity::kPlus,
+     .metavar = "PATH",
+     .help =
+         "Files that the check writes: after each iteration they are moved into a folder of good"
+         " or of bad ones."},
+    {.flags = {"--art-dir", "--artifacts-dir"},
+     .dest = "artifacts_dir",
+     .files = FileUse::kWritesInto,
+     .arity = Arity::kOne,
+     .fallback = "polygraphy_artifacts",
+     .metavar = "DIR",
+     .help = "Where these two folders are created.",
+     .needs = {"--artifacts"}},
+    {.flags = {"--iter-info", "--iteration-info"},
+     .dest = "iteration_info_path",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Write the iteration's number to this JSON file while the check runs."},
+    {.flags = {"--load-debug-replay"},
+     .dest = "load_debug_replay",
+     .files = FileUse::kUnchecked,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Resume an interrupted session: skip the checks whose results are in this replay."},
+    {.flags = {"--save-debug-replay"},
+     .dest = "save_debug_replay",
+     .files = FileUse::kWrites,
+     .arity = Arity::kOne,
+     .fallback = "polygraphy_debug_replay.json",
+     .metavar = "FILE",
+     .help =
+         "Write the result of each iteration after it ends; and, to a file with _skip_current in"
+         " its name, before it starts, as if it had failed."},
+};
+
+constexpr OptionRow kArtifact[] = {
+    {.flags = {"--iter-artifact", "--intermediate-artifact"},
+     .dest = "iter_artifact_path",
+     .files = FileUse::kUnchecked,
+     .arity = Arity::kOne,
+     .fallback = "polygraphy_debug.onnx or, of debug build, polygraphy_debug.engine",
+     .metavar = "FILE",
+     .help = "The model or engine of each iteration, which the check reads."},
+    {.flags = {"--no-remove-intermediate"},
+     .dest = "remove_intermediate",
+     .turns_off = true,
+     .help = "Keep that file after the iteration."},
+};
+
+constexpr std::string_view kDebugModes[] = {"bisect", "linear"};
+
+constexpr OptionRow kReduce[] = {
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The reduced model, which still fails."},
+    {.flags = {"--min-good", "--minimal-good"},
+     .dest = "min_good",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "A model of similar size that passes, if there is one."},
+    {.flags = {"--mode"},
+     .dest = "mode",
+     .arity = Arity::kOne,
+     .choices = kDebugModes,
+     .fallback = "bisect",
+     .metavar = "MODE",
+     .help = "bisect: find the part of the graph that fails, then remove ever smaller"
+             " parts of it; linear: single nodes from the start.",
+     .standing = Standing::kBetter,
+     .note = "Both end with a model in which no single node can be left out."},
+    {.flags = {"--no-reduce-inputs"},
+     .dest = "reduce_inputs",
+     .turns_off = true,
+     .help = "Keep the model's own inputs: everything that a node needs stays with it.",
+     .excludes = {"reduce_outputs"}},
+    {.flags = {"--no-reduce-outputs"},
+     .dest = "reduce_outputs",
+     .turns_off = true,
+     .help = "Keep the model's own outputs: everything that needs a node stays with it.",
+     .excludes = {"reduce_inputs"}},
+    {.flags = {"--model-input-shapes", "--model-inputs"},
+     .dest = "input_shapes",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:SHAPE",
+     .help =
+         "Shapes of the model's inputs, from which those of the tensors at the cuts are inferred."},
+};
+
+constexpr std::string_view kDirections[] = {"forward", "reverse"};
+constexpr std::string_view kDebugPrecisions[] = {"float32", "float16"};
+
+constexpr OptionRow kPrecision[] = {
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The model with casts: float16 except for the nodes found.",
+     .origin = Origin::kOurs},
+    {.flags = {"--mode"},
+     .dest = "mode",
+     .arity = Arity::kOne,
+     .choices = kDebugModes,
+     .fallback = "bisect",
+     .metavar = "MODE",
+     .help = "bisect: operators as a whole first, then their nodes; linear: single nodes from the"
+             " start.",
+     .standing = Standing::kBetter,
+     .note = "Both end with named nodes, none of which can be left out."},
+    {.flags = {"--dir", "--direction"},
+     .dest = "direction",
+     .arity = Arity::kOne,
+     .choices = kDirections,
+     .fallback = "forward",
+     .metavar = "WHERE",
+     .help = "Which of two nodes with equal evidence to try first: the one nearer to the inputs"
+             " (forward) or to the outputs (reverse)."},
+    {.flags = {"-p", "--precision"},
+     .dest = "precision",
+     .arity = Arity::kOne,
+     .choices = kDebugPrecisions,
+     .fallback = "float32",
+     .metavar = "TYPE",
+     .help = "The higher precision, for the nodes that need it.",
+     .standing = Standing::kBetter,
+     .note = "float16 only where a TensorRT before 10 builds engines: elsewhere the lower one is"
+             " float16, in the model itself."},
+    {.flags = {"--max-checks"},
+     .dest = "max_checks",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "100",
+     .metavar = "N",
+     .help = "Stop after this many checks, and keep the smallest set of nodes that passed one.",
+     .origin = Origin::kOurs},
+};
+
+constexpr OptionRow kJobs[] = {
+    {.flags = {"--jobs"},
+     .dest = "jobs",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1",
+     .metavar = "N",
+     .help = "Run this number of checks at once, each with a file of its own: if the check names"
+             " polygraphy_debug.onnx, the second gets polygraphy_debug.2.onnx, and so on.",
+     .origin = Origin::kOurs},
+};
+
+constexpr OptionRow kRepeat[] = {
+    {.flags = {"--until"},
+     .dest = "until",
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "WHEN",
+     .help = "When to stop: a number of iterations, good or bad."},
+};
+
+}  // namespace
+
+OptionGroup DebugCheckGroup() { return {"Check", "checking an iteration", kCheck}; }
+
+OptionGroup DebugArtifactGroup() { return {"Iterations", "the file of an iteration", kArtifact}; }
+
+OptionGroup DebugPrecisionGroup() { return {"Precision", "the search and its result", kPrecision}; }
+
+OptionGroup DebugJobGroup() { return {"Jobs", "checks that run at the same time", kJobs}; }
+
+OptionGroup DebugReduceGroup() { return {"Reduction", "what is reduced", kReduce}; }
+
+OptionGroup DebugRepeatGroup() { return {"Repetition", "when to stop", kRepeat}; }
+
+}  // namespace vernier

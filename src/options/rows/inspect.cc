@@ -1,0 +1,135 @@
+#include "options/table/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kShown[] = {"layers", "attrs", "weights", "stats"};
+constexpr std::string_view kDisplayAs[] = {"trt"};
+constexpr std::string_view kFormats[] = {"text", "json"};
+
+constexpr OptionRow kInspect[] = {
+    {.flags = {"--convert-to", "--display-as"},
+     .dest = "display_as",
+     .arity = Arity::kOne,
+     .choices = kDisplayAs,
+     .metavar = "FORMAT",
+     .help = "trt: show the network that TensorRT's parser creates from an ONNX model. Needs the"
+             " Python package tensorrt."},
+    {.flags = {"--show"},
+     .dest = "show",
+     .arity = Arity::kPlus,
+     .choices = kShown,
+     .own_choices = 1,
+     .metavar = "WHAT",
+     .help =
+         "layers: each node with its tensors; attrs: with its attributes too; weights: values of"
+         " initializers and of constants in attributes; stats: their statistics. For an engine:"
+         " layers; attrs adds origins and tactics."},
+    {.flags = {"--layer"},
+     .dest = "layer",
+     .arity = Arity::kOne,
+     .metavar = "NAME",
+     .help =
+         "Show only this node, named by itself or by a tensor that it produces, with its"
+         " attributes, the types of its tensors and the statistics of its weights; with a runner"
+         " or --load-outputs, also the statistics of its tensors' values.",
+     .origin = Origin::kOurs},
+    {.flags = {"--list-unbounded-dds"},
+     .dest = "list_unbounded_dds",
+     .help = "List tensors whose values determine a size and that have no upper bound."},
+    {.flags = {"--combine-tensor-info"},
+     .dest = "combine_tensor_info",
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help =
+         "Add to an engine's layers the smallest, largest and mean value of their tensors, from a"
+         " file that --save-outputs wrote (with --mark-unfused-tensors-as-debug-tensors). Needs"
+         " --show layers."},
+    {.flags = {"--format"},
+     .dest = "format",
+     .arity = Arity::kOne,
+     .choices = kFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "json: print the whole structure, and nothing else, as one JSON document; --show adds"
+             " attributes and the layers of an engine.",
+     .origin = Origin::kOurs},
+    {.flags = {"--visual"},
+     .dest = "visual",
+     .help = "Write an HTML page that draws the graph: one file, which opens without a network"
+             " connection.",
+     .standing = Standing::kBetter,
+     .note = "No server is started and nothing is loaded from elsewhere."},
+    {.flags = {"--visual-port"},
+     .dest = "visual_port",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "PORT",
+     .help = "Has no effect: the page is a file.",
+     .standing = Standing::kRefused,
+     .note = "A warning: there is no server."},
+    {.flags = {"--save-visual"},
+     .dest = "save_visual",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .fallback = "STEM.html, in the current folder",
+     .metavar = "FILE",
+     .help = "Path of that page; this option alone is enough.",
+     .standing = Standing::kBetter,
+     .note = "Needs no --visual."},
+};
+
+constexpr OptionRow kDocument[] = {
+    {.flags = {"--format"},
+     .dest = "format",
+     .arity = Arity::kOne,
+     .choices = kFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "json: print the whole report, and nothing else, as one JSON document.",
+     .origin = Origin::kOurs},
+};
+
+constexpr OptionRow kTacticReplay[] = {
+    {.dest = "tactic_replay",
+     .arity = Arity::kOne,
+     .metavar = "tactic_replay",
+     .help = "A file that --save-tactics wrote."},
+};
+
+constexpr OptionRow kDiffTactics[] = {
+    {.flags = {"--dir"},
+     .dest = "dir",
+     .files = FileUse::kUnchecked,
+     .arity = Arity::kOne,
+     .fallback = "the current one",
+     .metavar = "DIR",
+     .help = "A folder that contains folders good and bad, with tactic replays at any depth."},
+    {.flags = {"--good"},
+     .dest = "good",
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "PATH",
+     .help = "A good tactic replay, or a folder of them, instead of DIR/good."},
+    {.flags = {"--bad"},
+     .dest = "bad",
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "PATH",
+     .help = "A bad tactic replay, or a folder of them, instead of DIR/bad."},
+};
+
+}  // namespace
+
+OptionGroup DocumentGroup() { return {"Output", "how it is shown", kDocument}; }
+
+OptionGroup TacticReplayGroup() { return {"Tactic replay", "what is shown", kTacticReplay}; }
+
+OptionGroup DiffTacticsGroup() {
+  return {"Tactic replays", "which files are compared", kDiffTactics};
+}
+
+OptionGroup InspectGroup() { return {"Inspection", "what is shown of the model", kInspect}; }
+
+}  // namespace vernier

@@ -1,0 +1,40 @@
+#include "options/table/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kLint[] = {
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Save the report as JSON."},
+    {.flags = {"--skip"},
+     .dest = "skip",
+     .arity = Arity::kPlus,
+     .metavar = "RULE",
+     .help = "Do not report violations of these rules.",
+     .origin = Origin::kOurs},
+    {.flags = {"--strict"},
+     .dest = "strict",
+     .help = "Warnings give exit code 1, too.",
+     .origin = Origin::kOurs},
+    {.flags = {"--no-run"},
+     .dest = "no_run",
+     .help = "Check the rules only, without running the model.",
+     .origin = Origin::kOurs,
+     .excludes = {"runners"}},
+    {.flags = {"--list-rules"},
+     .dest = "list_rules",
+     .help = "Print every rule with its level, and exit.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup LintCheckGroup() {
+  return {"Rules", "which rules are checked, and where the report goes", kLint};
+}
+
+}  // namespace vernier

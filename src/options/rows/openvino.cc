@@ -1,0 +1,42 @@
+#include "options/table/groups.h"
+#include "options/table/option_values.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kPrecisions[] = {"f32", "f16", "bf16", "default"};
+
+constexpr OptionRow kOpenVino[] = {
+    {.flags = {"--openvino-precision"},
+     .dest = "openvino_precision",
+     .sets = SessionOption("openvino", "precision"),
+     .arity = Arity::kOne,
+     .choices = kPrecisions,
+     .fallback = "f32",
+     .metavar = "TYPE",
+     .help = "Inference precision: f32, f16, bf16, or default for OpenVINO's own choice. With f32,"
+             " OpenVINO does not quantise anything by itself either.",
+     .origin = Origin::kOurs},
+    {.flags = {"--openvino-device"},
+     .dest = "openvino_device",
+     .sets = SessionOption("openvino", "device"),
+     .arity = Arity::kOne,
+     .fallback = "CPU",
+     .metavar = "DEVICE",
+     .help = "Device to compile for, as OpenVINO names it, for example CPU or GPU.1.",
+     .origin = Origin::kOurs},
+    {.flags = {"--openvino-lib"},
+     .dest = "openvino_lib",
+     .sets = LoadOption("openvino", "lib"),
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The OpenVINO library to use instead of the one found.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup OpenVinoGroup() { return {"OpenVINO", "OpenVINO runners", kOpenVino, "--openvino"}; }
+
+}  // namespace vernier

@@ -1,0 +1,202 @@
+#include "options/table/groups.h"
+#include "options/table/option_values.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kExtract[] = {
+    {.flags = {"--inputs"},
+     .dest = "input_meta",
+     .arity = Arity::kStar,
+     .metavar = "NAME:SHAPE:DTYPE",
+     .help = "Tensors that the part begins with, for example x:[1,3,224,224]:float32; auto for a"
+             " shape or type that the model declares. Default: the model's inputs."},
+    {.flags = {"--outputs"},
+     .dest = "output_meta",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:DTYPE",
+     .help = "Tensors that the part ends with, for example y:float32 or y:auto. Default: the"
+             " model's outputs."},
+    {.flags = {"--model-input-shapes", "--model-inputs"},
+     .dest = "model_input_shapes",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:SHAPE",
+     .help =
+         "Shapes of the whole model's inputs, for example x:[1,3,224,224]. The shapes of auto"
+         " tensors that the model does not declare are inferred from them, operator by operator,"
+         " and by one inference of ONNX Runtime if no rule is known."},
+    {.flags = {"--force-fallback-shape-inference"},
+     .dest = "force_fallback_shape_inference",
+     .help = "Infer all shapes from --model-input-shapes, even those that the model declares, such"
+             " as symbolic ones. Dynamic dimensions become static.",
+     .excludes = {"do_shape_inference"}},
+};
+
+constexpr OptionRow kOutput[] = {
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .files = FileUse::kWritesThere,
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "FILE",
+     .help = "The model to write."},
+};
+
+constexpr OptionRow kSanitize[] = {
+    {.flags = {"--cleanup"},
+     .dest = "cleanup",
+     .help = "Remove nodes and weights that contribute to no output."},
+    {.flags = {"--toposort"},
+     .dest = "toposort",
+     .help = "Sort the nodes topologically, so that they can run in order.",
+     .standing = Standing::kBetter,
+     .note = "An order that is one already stays."},
+    {.flags = {"--override-input-shapes", "--override-inputs"},
+     .dest = "input_shapes",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:SHAPE",
+     .help = "New shapes for inputs, for example x:[1,3,224,224] or ids:[batch,16]."},
+    {.flags = {"--outputs"},
+     .dest = "onnx_outputs",
+     .sets = Sets<&ModelPlan::outputs>(),
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Replace the model's outputs by these tensors. Patterns (* ? [ ]) are allowed; '*' or"
+             " mark all takes every tensor."},
+    {.flags = {"--exclude-outputs"},
+     .dest = "onnx_exclude_outputs",
+     .sets = Sets<&ModelPlan::exclude_outputs>(),
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Remove these tensors from the outputs, after all marking. Patterns are allowed."},
+    {.flags = {"--outputs-by-type"},
+     .dest = "onnx_outputs_by_type",
+     .sets = Sets<&ModelPlan::outputs_by_type>(),
+     .arity = Arity::kPlus,
+     .metavar = "OPERATOR",
+     .help = "Replace the model's outputs by those of all nodes with these operators, for example"
+             " Conv Add."},
+    {.flags = {"--set-unbounded-dds-upper-bound"},
+     .dest = "upper_bounds",
+     .arity = Arity::kPlus,
+     .metavar = "[TENSOR:]BOUND",
+     .help = "Bound tensors whose values determine a size and that have no upper bound yet: Min(T,"
+             " BOUND) replaces T. A bound without a name applies to all tensors that are not named."
+             " For models whose constants are folded."},
+};
+
+constexpr std::string_view kPartitions[] = {"basic", "recursive"};
+
+constexpr OptionRow kFolding[] = {
+    {.flags = {"--fold-constants"},
+     .dest = "fold_constants",
+     .help = "Compute everything that does not depend on inputs with ONNX Runtime, and store it as"
+             " weights.",
+     .standing = Standing::kBetter,
+     .note = "Random numbers are not folded, and casts around shape arithmetic stay."},
+    {.flags = {"--num-passes", "--num-const-fold-passes"},
+     .dest = "num_const_fold_passes",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "until nothing changes",
+     .metavar = "NUM",
+     .help = "Number of folding passes."},
+    {.flags = {"--partitioning"},
+     .dest = "partitioning",
+     .arity = Arity::kOne,
+     .choices = kPartitions,
+     .metavar = "MODE",
+     .help =
+         "If constants cannot be computed together: basic computes each by itself; recursive also"
+         " computes what the failed ones depend on."},
+    {.flags = {"--no-fold-shapes"},
+     .dest = "fold_shapes",
+     .turns_off = true,
+     .help = "Leave Shape nodes alone, even if the shape is known."},
+    {.flags = {"--no-per-pass-shape-inference"},
+     .dest = "per_pass_shape_inference",
+     .turns_off = true,
+     .help = "Do not infer shapes between passes."},
+    {.flags = {"--fold-size-threshold"},
+     .dest = "fold_size_threshold",
+     .arity = Arity::kOne,
+     .metavar = "BYTES",
+     .help = "Do not fold tensors larger than this; K, M and G are powers of 1024."},
+};
+
+constexpr OptionRow kDefaultInference[] = {
+    {.flags = {"--no-shape-inference"},
+     .dest = "do_shape_inference",
+     .turns_off = true,
+     .help = "Do not infer shapes.",
+     .excludes = {"force_fallback_shape_inference"}},
+    {.flags = {"--force-fallback-shape-inference"},
+     .dest = "force_fallback_shape_inference",
+     .help =
+         "Make all shapes static: infer them from those of the inputs, operator by operator, with"
+         " dynamic sizes as 1. If an operator has no rule, or inputs are given, take the shapes"
+         " from one inference of ONNX Runtime.",
+     .excludes = {"do_shape_inference"}},
+};
+
+constexpr OptionRow kInsert[] = {
+    {.flags = {"--inputs"},
+     .dest = "inputs",
+     .arity = Arity::kPlus,
+     .required = true,
+     .metavar = "NAME",
+     .help = "The tensors that the node reads, in order."},
+    {.flags = {"--outputs"},
+     .dest = "outputs",
+     .arity = Arity::kPlus,
+     .required = true,
+     .metavar = "NAME",
+     .help = "The tensors that the node makes, in order."},
+    {.flags = {"--op"},
+     .dest = "op",
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "OPERATOR",
+     .help = "The node's operator."},
+    {.flags = {"--name"}, .dest = "name", .arity = Arity::kOne, .help = "The node's name."},
+    {.flags = {"--attrs"},
+     .dest = "attrs",
+     .arity = Arity::kPlus,
+     .metavar = "NAME=VALUE",
+     .help =
+         "The node's attributes, for example axis=1 alpha=0.5 axes=[0,1] mode='linear'. A number"
+         " with a point is a float."},
+};
+
+constexpr OptionRow kWeightStrip[] = {
+    {.flags = {"--exclude-list"},
+     .dest = "exclude_list",
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Keep the values of these initializers: a file with one name per line."},
+};
+
+}  // namespace
+
+OptionGroup NewModelGroup() { return {"New model", "where the model is written", kOutput}; }
+
+OptionGroup SanitizeGroup() { return {"Sanitizing", "what is changed in the model", kSanitize}; }
+
+OptionGroup ConstantFoldingGroup() {
+  return {"Constant folding", "computing what does not depend on inputs", kFolding};
+}
+
+OptionGroup DefaultShapeInferenceGroup() {
+  return {"Shape inference", "inferring shapes", kDefaultInference};
+}
+
+OptionGroup InsertGroup() { return {"Inserted node", "the new node", kInsert}; }
+
+OptionGroup WeightStripGroup() {
+  return {"Weight stripping", "which weights are removed", kWeightStrip};
+}
+
+OptionGroup ExtractGroup() { return {"Extraction", "extracting a part of a model", kExtract}; }
+
+}  // namespace vernier

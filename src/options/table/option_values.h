@@ -1,0 +1,185 @@
+// The grammars of option values, by the type of the field that an option sets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "options/table/option_binding.h"
+#include "vernier/compare_function.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+enum class ToleranceRule : uint8_t;
+
+/// Not a constant expression: a call of it ends the compilation.
+void DefaultIsAnotherNumber();
+
+/// The default of a plan as --help writes it, a decimal number. Does not compile where `text` is
+/// another number than `value`, the constant that the plan has.
+consteval std::string_view DefaultText(std::string_view text, double value) {
+  double digits = 0, scale = 1;
+  size_t at = 0;
+  bool in_fraction = false;
+  for (; at < text.size() && text[at] != 'e'; ++at) {
+    if (text[at] == '.') {
+      in_fraction = true;
+      continue;
+    }
+    digits = digits * 10 + (text[at] - '0');
+    if (in_fraction) scale *= 10;
+  }
+  // Only "e-N" with one digit. Both numbers are exact, so the quotient is what "1e-5" means.
+  if (at < text.size()) {
+    for (char power = text.back(); power > '0'; --power) scale *= 10;
+  }
+  if (digits / scale != value) DefaultIsAnotherNumber();
+  return text;
+}
+
+/// The last value, or the constant of a bare option; empty where there is none.
+std::string TextOf(const OptionInput& input);
+
+/// Where a file of results goes: into `folder`, unless that is empty or `path` names a folder
+/// itself. An empty path stays empty.
+std::string InFolder(const std::string& folder, const std::string& path);
+
+// Each reads the words of an option into `out`, and replaces what is there. kInvalidArgument,
+// naming the flag, for words that are no such value or that the row's rule does not accept.
+
+/// A switch: true, or false of one that turns off.
+Status ReadValue(const OptionInput& input, bool& out);
+Status ReadValue(const OptionInput& input, int64_t& out);
+Status ReadValue(const OptionInput& input, std::optional<int64_t>& out);
+Status ReadValue(const OptionInput& input, double& out);
+/// Bytes: 4G, 512M.
+Status ReadValue(const OptionInput& input, uint64_t& out);
+Status ReadValue(const OptionInput& input, std::string& out);
+Status ReadValue(const OptionInput& input, std::optional<std::string>& out);
+/// Occurrences add up where the row says so.
+Status ReadValue(const OptionInput& input, std::vector<std::string>& out);
+/// `[OUTPUT:]VALUE ...`
+Status ReadValue(const OptionInput& input, PerOutput<double>& out);
+Status ReadValue(const OptionInput& input, PerOutput<int64_t>& out);
+Status ReadValue(const OptionInput& input, PerOutput<ToleranceRule>& out);
+Status ReadValue(const OptionInput& input, PerOutput<std::vector<ErrorStat>>& out);
+Status ReadValue(const OptionInput& input, PerOutput<TopK>& out);
+/// The words of --compare: its choices, and those that IsLogitsWord knows.
+Status ReadValue(const OptionInput& input, std::vector<CompareFunction>& out);
+/// Of the words of --compare those for `logits`: its axis, -1 where a word has none.
+Status ReadLogitsAxes(const OptionInput& input, PerOutput<int64_t>& out);
+/// `[OUTPUT:]logits[:axis=N]`, whatever N is.
+bool IsLogitsWord(std::string_view word);
+/// `FILE[:FUNCTION]`; the row's key is the function where none is named.
+Status ReadValue(const OptionInput& input, ScriptFunction& out);
+/// A file, whose name says its format. Added to the others.
+Status ReadValue(const OptionInput& input, std::vector<ReportFile>& out);
+/// neighbours, first, all or A:B,C:D.
+Status ReadValue(const OptionInput& input, PairPlan& out);
+
+/// Where something is saved: in the folder of --output-dir, unless the path names one.
+Status ReadPlace(const OptionInput& input, std::string& out);
+/// The same of a folder, which must have a name.
+Status ReadFolder(const OptionInput& input, std::string& out);
+
+/// Is the option for runners of this backend, too?
+bool IsForBackend(const OptionInput& input, std::string_view backend);
+Status AddSessionOption(const OptionInput& input, RunnerPlan& runner);
+Status AddLoadOption(const OptionInput& input, RunnerPlan& runner);
+
+namespace binding_detail {
+
+template <typename Setter>
+struct OwnerOf;
+template <typename Part, typename T>
+struct OwnerOf<T Part::*> {
+  using Type = Part;
+};
+template <typename Part>
+struct OwnerOf<Status (*)(const OptionInput&, Part&)> {
+  using Type = Part;
+};
+/// The struct of a pointer to a member, or that a function fills.
+template <auto Setter>
+using Owner = typename OwnerOf<decltype(Setter)>::Type;
+
+// Has a field one value for each output? Of error statistics several must all hold.
+template <typename Member>
+inline constexpr bool kOneEach = false;
+template <typename Part, typename T>
+inline constexpr bool kOneEach<PerOutput<T> Part::*> = true;
+template <typename Part, typename T>
+inline constexpr bool kOneEach<PerOutput<std::vector<T>> Part::*> = false;
+
+template <auto Member>
+Status SetMember(const OptionInput& input, Owner<Member>& part) {
+  return ReadValue(input, part.*Member);
+}
+template <auto Member>
+Status SetPlace(const OptionInput& input, Owner<Member>& part) {
+  return ReadPlace(input, part.*Member);
+}
+template <auto Member>
+Status SetFolder(const OptionInput& input, Owner<Member>& part) {
+  return ReadFolder(input, part.*Member);
+}
+
+}  // namespace binding_detail
+
+/// The binding of a function `Status Set(const OptionInput&, Part&)`.
+template <auto Set>
+constexpr Binding SetBy(const NumberRule& rule = {}) {
+  using Part = binding_detail::Owner<Set>;
+  return {.part = &kPartTag<Part>,
+          .set = [](const OptionInput& input, void* part) -> Status {
+            Part& filled = *static_cast<Part*>(part);
+            if constexpr (std::is_same_v<Part, RunnerPlan>) {
+              if (!IsForBackend(input, filled.backend)) return {};
+            }
+            return Set(input, filled);
+          },
+          .rule = rule};
+}
+
+/// The value goes into this field, whose type says how it is read: Sets<&RunPlan::strict>().
+template <auto Member>
+constexpr Binding Sets(const NumberRule& rule = {}) {
+  const Binding binding = SetBy<&binding_detail::SetMember<Member>>(rule);
+  return binding_detail::kOneEach<decltype(Member)> ? binding.OneEach() : binding;
+}
+
+/// The same of a script, with its usual function.
+template <auto Member>
+constexpr Binding SetsScript(std::string_view function) {
+  return Sets<Member>().Named(function);
+}
+
+/// What a backend is given by this key when a model is opened, or when the backend is loaded: each
+/// word by itself, "1" for a switch.
+constexpr Binding SessionOption(std::string_view backend, std::string_view key) {
+  return SetBy<&AddSessionOption>().Named(key).For(backend);
+}
+constexpr Binding LoadOption(std::string_view backend, std::string_view key) {
+  return SetBy<&AddLoadOption>().Named(key).For(backend);
+}
+
+/// The same of what is saved: a file or folder of any kind, and a folder.
+template <auto Member>
+constexpr Binding Saves() {
+  Binding binding = SetBy<&binding_detail::SetPlace<Member>>();
+  binding.files = FileUse::kWrites;
+  return binding;
+}
+template <auto Member>
+constexpr Binding SavesFolder() {
+  Binding binding = SetBy<&binding_detail::SetFolder<Member>>();
+  binding.files = FileUse::kWritesInto;
+  return binding;
+}
+
+}  // namespace vernier
