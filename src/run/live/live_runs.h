@@ -221,8 +221,8 @@ class LiveRuns {
   PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
   HeldResults held_;
   std::map<size_t, int64_t> missed_;  // iterations, by runner
-  size_t most_ahead_ = 0;        // iterations that may be ahead, by what the last inference was
-  FeedBlocks blocks_;            // that runners with the same inputs share
+  size_t most_ahead_ = 0;  // iterations that may be ahead, by what the last inference was
+  FeedBlocks blocks_;      // that runners with the same inputs share
   std::unique_ptr<RunnerReplicas> replicas_;
   std::unique_ptr<LaneInference> lanes_;     // they go first: they use all of this
   std::unique_ptr<BatchInference> batches_;  // in their place
