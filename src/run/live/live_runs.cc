@@ -166,7 +166,10 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   std::optional<Result<IterationResult>> held = held_.Take(index, iteration);
   if (!held) {
     if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
-      return NotBegun(index, iteration, begun);
+      // What is saved has no gaps.
+      if (!steps_.may_stay()) return Finish(index, iteration, begun);
+      LoseSequence(index, begun);
+      return MissStep(index);
     }
   }
   Result<IterationResult> made =

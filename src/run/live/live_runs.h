@@ -191,9 +191,6 @@ class LiveRuns {
   // False: the state that it is to be fed with is lost, and with it the rest of the sequence.
   bool HasState(size_t index);
   void LoseSequence(size_t index, const Status& why);
-  // The runner's own state is lost, or cannot begin anew.
-  Result<std::optional<IterationResult>> NotBegun(size_t index, int64_t iteration,
-                                                  const Status& why);
   std::optional<IterationResult> MissStep(size_t index);
   // A runner that lacks what its next step is fed with is out of the run.
   Status FailWithoutState(size_t index, Status remembered);

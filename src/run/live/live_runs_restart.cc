@@ -68,11 +68,14 @@ Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const Ten
   if (!made || std::none_of(made->outputs.begin(), made->outputs.end(), lost)) return made;
   VERNIER_TRY(BringBack(index));
   LiveRunner& runner = runners_[index];
-  if (!HasState(index)) return MissStep(index);
+  // It counts as made.
+  if (!HasState(index)) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(index, feed, iteration));
   // What it keeps inside went with the worker.
   if (const Status begun = steps_.Begin(index, runner, iteration); !begun.ok()) {
-    return NotBegun(index, iteration, begun);
+    if (!steps_.may_stay()) return Finish(index, iteration, begun);
+    LoseSequence(index, begun);
+    return std::optional<IterationResult>();
   }
   VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> again,
                            Finish(index, iteration, runner.InferAgain(own.block(), iteration)));

@@ -112,14 +112,6 @@ void LiveRuns::LoseSequence(size_t index, const Status& why) {
   reports_.Note(name + ": " + why.message() + ", so the rest of this sequence is missing");
 }
 
-// What is saved has no gaps.
-Result<std::optional<IterationResult>> LiveRuns::NotBegun(size_t index, int64_t iteration,
-                                                          const Status& why) {
-  if (!steps_.may_stay()) return Finish(index, iteration, why);
-  LoseSequence(index, why);
-  return MissStep(index);
-}
-
 std::optional<IterationResult> LiveRuns::MissStep(size_t index) {
   missed_[index] += runners_[index].alive() ? 1 : 0;
   return std::nullopt;
