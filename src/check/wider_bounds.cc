@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "model/onnx/model_type.h"
+#include "model/ranges/input_steps.h"
 #include "run/comparison/bound_recheck.h"
 #include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
@@ -12,12 +14,19 @@
 namespace vernier {
 namespace {
 
+SteppedInputs StepsIn(const ModelPlan& plan) {
+  if (plan.type != ModelTypeName(ModelType::kOnnx)) return {};
+  const Result<OnnxModel> model = OnnxModel::Open(plan.path);
+  return model.ok() ? FindSteppedInputs(*model) : SteppedInputs();
+}
+
 // The runner on a feed whose floats are moved, or, where it has none, with its weights moved.
 class MovedRuns {
  public:
   static Result<MovedRuns> On(const Subject& subject, const TensorMap& feed) {
     MovedRuns runs(subject, feed);
-    runs.roundoff_ = CoarsestRoundoff(feed);
+    runs.steps_ = StepsIn(subject.plan.model);
+    runs.roundoff_ = CoarsestRoundoff(feed, runs.steps_);
     if (runs.roundoff_ > 0) {
       VERNIER_ASSIGN_OR_RETURN(runs.probe_,
                                Probe::Open(subject.shared, subject.plan, subject.model));
@@ -33,7 +42,7 @@ class MovedRuns {
 
   Result<TensorMap> Infer(std::optional<Nudge> nudge) {
     if (!weights_) {
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge, steps_));
       return probe_->Infer(moved);
     }
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
@@ -47,6 +56,7 @@ class MovedRuns {
 
   const Subject& subject_;
   const TensorMap& feed_;
+  SteppedInputs steps_;
   double roundoff_ = 0;
   std::unique_ptr<Probe> probe_;
   std::optional<NudgedWeights> weights_;

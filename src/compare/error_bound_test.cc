@@ -37,12 +37,13 @@ std::vector<float> Times(std::vector<float> values, float factor) {
   return values;
 }
 
-FunctionResult Judge(const Tensor& a, const Tensor& b, const ErrorBound& bound = kBound) {
+FunctionResult Judge(const Tensor& a, const Tensor& b, const ErrorBound& bound = kBound,
+                     bool infinities_equal = true) {
   ErrorBounds bounds;
   bounds.Set("y", bound);
   CompareOptions options;
   options.tolerance.fallback = ToleranceRule::kAuto;
-  options.infinities_compare_equal = true;
+  options.infinities_compare_equal = infinities_equal;
   ComparisonDetail detail;
   detail.bounds = &bounds;
   return CompareOutputs({"y", a}, {"y", b}, options, detail).functions.front();
@@ -61,6 +62,17 @@ TEST(ErrorBoundTest, NoiseBelowTheBoundPassesThoughZerosAreFarOffRelatively) {
   EXPECT_NEAR(VerdictOf(result).rms, 4e-6, 1e-6);
   EXPECT_NEAR(VerdictOf(result).times_over, 0.4, 0.1);
   EXPECT_EQ(VerdictOf(result).why, kBound.why);
+}
+
+TEST(ErrorBoundTest, EqualInfinitiesAreWithinABound) {
+  std::vector<float> a = Values(5000);
+  a[17] = -std::numeric_limits<float>::infinity();
+  std::vector<float> b = WithNoise(a, 4e-6f);
+  EXPECT_TRUE(Judge(Floats(a), Floats(b), kBound, false).passed());
+  b[17] = -a[17];
+  EXPECT_FALSE(Judge(Floats(a), Floats(b), kBound, false).passed());
+  b[17] = -65504;
+  EXPECT_FALSE(Judge(Floats(a), Floats(b), kBound, false).passed());
 }
 
 TEST(ErrorBoundTest, NoiseAboveTheBoundFailsAndTellsHowFar) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/magnitudes.h"
+
 namespace vernier {
 namespace {
 
@@ -197,8 +199,10 @@ void PairMeasurement::SetRule() {
   const bool logits_alone = std::ranges::all_of(options_.functions, [](CompareFunction function) {
     return function == CompareFunction::kLogits;
   });
+  // Nor does a mask that both sides round to infinity exceed an error bound.
+  const bool masked = bound_ && MeasureMagnitudes(Elements(a_)).infinite_count > 0;
   request_.rule = {tolerances_.absolute, tolerances_.relative,
-                   options_.infinities_compare_equal || logits_alone, !options_.lenient,
+                   options_.infinities_compare_equal || logits_alone || masked, !options_.lenient,
                    !options_.lenient};
 }
 

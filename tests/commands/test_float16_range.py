@@ -48,6 +48,30 @@ class Float16Range(Case):
         self.assertEqual(self.weights("mixed.onnx"), [20000, 3])
 
 
+class OfMicrosoft(Case):
+    def test_operators_that_take_no_float16_stay_in_float32(self):
+        rng = np.random.default_rng(3)
+        nodes = [node("Relu", ["x"], ["a"], name="before"),
+                 helper.make_node("DynamicQuantizeMatMul", ["a", "w", "scale", "zero"], ["b"],
+                                  "quantised", domain="com.microsoft"),
+                 node("Neg", ["b"], ["y"], name="after")]
+        made = model(nodes, [value("x", (4, 8))], [value("y", (4, 8))],
+                     [numpy_helper.from_array(rng.integers(0, 255, (8, 8), np.uint8), "w"),
+                      numpy_helper.from_array(np.float32(0.02), "scale"),
+                      numpy_helper.from_array(np.uint8(128), "zero")])
+        made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+        made.graph.value_info.append(value("b", (4, 8)))
+        onnx.save(made, str(self.path("m.onnx")))
+        ended = self.vernier("convert", "m.onnx", "-o", "half.onnx", "--fp-to-fp16")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("1 node stays ('quantised') in float32: their operators take no float16",
+                      ended.out + ended.err)
+        x = {"x": rng.normal(size=(4, 8)).astype(np.float32)}
+        given, short = (onnxruntime.InferenceSession(str(self.path(name))).run(None, x)[0]
+                        for name in ("m.onnx", "half.onnx"))
+        np.testing.assert_allclose(short, given, atol=0.1)
+
+
 class NearZero(Case):
     """The copy computes what the model does, at inputs of zero too, where an epsilon decides."""
 

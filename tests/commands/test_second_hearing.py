@@ -82,7 +82,7 @@ class SecondHearing(Case):
         self.assertEqual(record["pairs"][0]["outputs"][0]["vacuous"], why)
         self.assertEqual(self.vernier(*words, "--strict").code, 1)
 
-    def save_tokens(self, name, centred, factor=1.0):
+    def save_tokens(self, name, centred, factor=1.0, ids=TensorProto.INT64):
         """Tokens that are normalised: the variance is E[x^2] - E[x]^2, which cancels, or not."""
         table = 0.85 + 0.01 * np.random.default_rng(5).normal(size=(ROWS, WIDTH))
         mean = helper.make_node("ReduceMean", ["rows"], ["mean"], "mean", axes=[1])
@@ -93,14 +93,16 @@ class SecondHearing(Case):
         if not centred:
             variance += [helper.make_node("Mul", ["mean", "mean"], ["m2"], "mean_square"),
                          helper.make_node("Sub", ["power", "m2"], ["variance"], "cancels")]
-        nodes = [helper.make_node("Gather", ["table", "ids"], ["rows"], "rows"), mean, centre,
+        whole = helper.make_node("Cast", ["ids"], ["places"], "places", to=TensorProto.INT64)
+        nodes = [whole, helper.make_node("Gather", ["table", "places"], ["rows"], "rows"), mean,
+                 centre,
                  *variance,
                  helper.make_node("Sqrt", ["power" if centred else "variance"], ["deviation"],
                                   "deviation"),
                  helper.make_node("Div", ["centre", "deviation"], ["normal"], "normal"),
                  helper.make_node("Mul", ["normal", "factor"], ["y"], "factor")]
         graph = helper.make_graph(
-            nodes, "g", [helper.make_tensor_value_info("ids", TensorProto.INT64, [ROWS])],
+            nodes, "g", [helper.make_tensor_value_info("ids", ids, [ROWS])],
             [helper.make_tensor_value_info("y", TensorProto.FLOAT, [ROWS, WIDTH])],
             [numpy_helper.from_array(table.astype(np.float32), "table"),
              numpy_helper.from_array(np.float32(factor), "factor")])
@@ -114,6 +116,20 @@ class SecondHearing(Case):
         return self.judge("--runner", f"a=onnxrt {self.save_tokens('a.onnx', False)}", "--runner",
                           f"b=onnxrt {self.save_tokens('b.onnx', True, factor)}",
                           "--load-inputs", "ids.npz")
+
+    def judge_ids(self, factor):
+        """Ids that arrive as floats, as Keras exports them, behind well-conditioned nodes."""
+        np.savez(self.path("ids.npz"), ids=np.arange(1, ROWS + 1, dtype=np.float32) % ROWS)
+        names = [self.save_tokens(f"{name}.onnx", True, by, TensorProto.FLOAT)
+                 for name, by in (("a", 1.0), ("b", factor))]
+        return self.judge("--runner", f"a=onnxrt {names[0]}", "--runner", f"b=onnxrt {names[1]}",
+                          "--load-inputs", "ids.npz")
+
+    def test_ids_that_arrive_as_floats_stay_the_ids_that_they_are(self):
+        ended, bar = self.judge_ids(1.0005)
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertLess(bar["condition"], 30, "an id is not a rounding away from the one before")
+        self.assertGreater(bar["times_over"], 1)
 
     def test_without_float_inputs_the_weights_are_moved(self):
         ended, bar = self.judge_tokens()

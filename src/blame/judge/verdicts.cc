@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "blame/judge/saturation.h"
 #include "util/number_text.h"
 #include "vernier/dtype.h"
 
@@ -298,6 +299,8 @@ void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record,
   record.culprits.clear();
   record.first_divergence.clear();
   record.output_error = 0;
+  std::string saturation = DescribeSaturation(ExcuseSaturation(outputs, record.layers));
+  if (!saturation.empty()) record.notes.push_back(std::move(saturation));
   Court(outputs, record, weights).Judge();
 }
 

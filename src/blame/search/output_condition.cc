@@ -11,6 +11,7 @@
 #include "blame/judge/verdicts.h"
 #include "blame/search/unseen_outputs.h"
 #include "model/onnx/random_operators.h"
+#include "model/ranges/input_steps.h"
 #include "model/rounding/error_model.h"
 #include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
@@ -99,22 +100,23 @@ void RaiseOutputs(const SearchSubject& subject, size_t i, const TensorMap& made,
 }
 
 // How far the outputs move when each float of the inputs moves by one rounding step.
-Status NudgeInputs(const SearchSubject& subject, LiveRunner& session, uint64_t draw,
-                   std::vector<BlameOutputCondition>& outputs) {
+Status NudgeInputs(const SearchSubject& subject, const SteppedInputs& steps, LiveRunner& session,
+                   uint64_t draw, std::vector<BlameOutputCondition>& outputs) {
   const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
     VERNIER_TRY(subject.context.CheckInterrupted());
-    const double roundoff = CoarsestRoundoff(feeds[i]);
+    const double roundoff = CoarsestRoundoff(feeds[i], steps);
     if (roundoff == 0) continue;
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap nudged, NudgedFeed(feeds[i], Nudge{draw}));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap nudged, NudgedFeed(feeds[i], Nudge{draw}, steps));
     VERNIER_ASSIGN_OR_RETURN(const TensorMap made, subject.sides.candidate.Infer(session, nudged));
     RaiseOutputs(subject, i, made, roundoff, outputs);
   }
   return {};
 }
 
-// The same of the weights, for feeds without floats.
-Status NudgeWeights(const SearchSubject& subject, const NudgedWeights& weights, uint64_t draw,
+// The same of the weights, for feeds of which no float is moved.
+Status NudgeWeights(const SearchSubject& subject, const SteppedInputs& steps,
+                    const NudgedWeights& weights, uint64_t draw,
                     std::vector<BlameOutputCondition>& outputs) {
   ProbeSide& candidate = subject.sides.candidate;
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
@@ -123,7 +125,7 @@ Status NudgeWeights(const SearchSubject& subject, const NudgedWeights& weights, 
   const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
     VERNIER_TRY(subject.context.CheckInterrupted());
-    if (CoarsestRoundoff(feeds[i]) > 0) continue;
+    if (CoarsestRoundoff(feeds[i], steps) > 0) continue;
     VERNIER_ASSIGN_OR_RETURN(const TensorMap made, candidate.Infer(*session, feeds[i]));
     RaiseOutputs(subject, i, made, weights.roundoff(), outputs);
   }
@@ -132,10 +134,12 @@ Status NudgeWeights(const SearchSubject& subject, const NudgedWeights& weights, 
 }
 
 // None: no feed wants them, or they cannot be moved.
-std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject) {
+std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject,
+                                           const SteppedInputs& steps) {
   const ProbeSide& candidate = subject.sides.candidate;
-  const bool wanted = std::ranges::any_of(
-      subject.unprobed.feeds, [](const TensorMap& feed) { return CoarsestRoundoff(feed) == 0; });
+  const bool wanted = std::ranges::any_of(subject.unprobed.feeds, [&](const TensorMap& feed) {
+    return CoarsestRoundoff(feed, steps) == 0;
+  });
   if (!wanted || candidate.BuildsEngines()) return {};
   Result<NudgedWeights> weights = NudgedWeights::Of(candidate.plan().model);
   if (!weights.ok()) return {};
@@ -146,10 +150,12 @@ Status MeasureOutputs(const SearchSubject& subject, BlameRecord& record) {
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
                            subject.sides.candidate.OpenPlain());
   VERNIER_TRY(RepeatOutputs(subject, *session, record));
-  const std::optional<NudgedWeights> weights = WeightsToMove(subject);
+  const SteppedInputs steps = FindSteppedInputs(subject.graph().model());
+  const std::optional<NudgedWeights> weights = WeightsToMove(subject, steps);
   for (uint64_t draw = 0; draw < kOutputDraws && !ExplainedByRounding(record); ++draw) {
-    VERNIER_TRY(NudgeInputs(subject, *session, draw, record.output_conditions));
-    if (weights) VERNIER_TRY(NudgeWeights(subject, *weights, draw, record.output_conditions));
+    VERNIER_TRY(NudgeInputs(subject, steps, *session, draw, record.output_conditions));
+    if (weights)
+      VERNIER_TRY(NudgeWeights(subject, steps, *weights, draw, record.output_conditions));
   }
   ProbeSide::Close(session);
   return {};

@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kModelGraph = 7, kModelTraining = 20;
 constexpr uint32_t kGraphNode = 1, kGraphName = 2, kGraphInitializer = 5, kGraphInput = 11,
                    kGraphOutput = 12, kGraphValueInfo = 13, kGraphSparse = 15;
-constexpr uint32_t kNodeInput = 1, kNodeOutput = 2, kNodeAttribute = 5;
+constexpr uint32_t kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kNodeAttribute = 5;
 constexpr uint32_t kAttributeGraph = 6, kAttributeGraphs = 11;
 constexpr uint32_t kValueName = 1;
 
@@ -44,7 +44,7 @@ class Renamer {
   Renamer(const OnnxModel& model, const TensorRenames& renames)
       : model_(model), renames_(renames) {}
 
-  BytePieces Node(const OnnxGraph& graph, const OnnxNode& node) {
+  BytePieces Node(const OnnxGraph& graph, const OnnxNode& node, std::string_view new_name = {}) {
     BytePieces out;
     WireSource source(node.bytes);
     WireReader reader(source, OnnxMessage::kNode, node.bytes);
@@ -56,6 +56,9 @@ class Renamer {
       const uint32_t field = reader.field();
       if (name) {
         AppendText(out, field, NameOf(reader.Bytes()));
+      } else if (!new_name.empty() && reader.Is(kNodeName, WireType::kBytes)) {
+        (void)reader.Bytes();
+        AppendText(out, field, new_name);
       } else if (reader.Is(kNodeAttribute, WireType::kBytes)) {
         const std::string_view bytes = reader.Bytes();
         AppendPieces(out, field, Attribute(bytes, bodies, next_body));
@@ -148,8 +151,8 @@ class Renamer {
 }  // namespace
 
 BytePieces RenamedNode(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
-                       const TensorRenames& renames) {
-  return Renamer(model, renames).Node(graph, node);
+                       const TensorRenames& renames, std::string_view name) {
+  return Renamer(model, renames).Node(graph, node, name);
 }
 
 std::string MakeValueInfo(const TensorInfo& info) {
@@ -207,14 +210,14 @@ void ModelComposer::FindSparse() {
 }
 
 void ModelComposer::AddNode(const OnnxGraph& graph, const OnnxNode& node,
-                            const TensorRenames& renames) {
-  for (const std::string_view name : ValuesReadBy(source_, graph, node)) {
-    if (!renames.contains(name)) KeepInitializer(name);
+                            const TensorRenames& renames, std::string_view name) {
+  for (const std::string_view value : ValuesReadBy(source_, graph, node)) {
+    if (!renames.contains(value)) KeepInitializer(value);
   }
-  if (renames.empty()) {
+  if (renames.empty() && name.empty()) {
     AppendView(nodes_, kGraphNode, node.bytes);
   } else {
-    AppendPieces(nodes_, kGraphNode, RenamedNode(source_, graph, node, renames));
+    AppendPieces(nodes_, kGraphNode, RenamedNode(source_, graph, node, renames, name));
   }
 }
 

@@ -29,8 +29,10 @@ class ModelComposer {
   void AddOutput(const TensorInfo& info) { outputs_.push_back(info); }
 
   /// Appends a node of the main graph or of a body. Initializers of the main graph that it reads,
-  /// also from within its own bodies, come along. `renames` hold for the node and its bodies.
-  void AddNode(const OnnxGraph& graph, const OnnxNode& node, const TensorRenames& renames = {});
+  /// also from within its own bodies, come along. `renames` hold for the node and its bodies, and
+  /// the node is called `name` unless that is empty.
+  void AddNode(const OnnxGraph& graph, const OnnxNode& node, const TensorRenames& renames = {},
+               std::string_view name = {});
 
   /// Takes an initializer along that no node reads.
   void KeepInitializer(std::string_view name);
@@ -60,9 +62,10 @@ class ModelComposer {
   BytePieces nodes_;
 };
 
-/// The node, and its bodies, with other names for tensors. `model` must outlive the result.
+/// The node, and its bodies, with other names for tensors, and `name` for its own unless that is
+/// empty. `model` must outlive the result.
 BytePieces RenamedNode(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
-                       const TensorRenames& renames);
+                       const TensorRenames& renames, std::string_view name = {});
 
 /// A ValueInfoProto.
 std::string MakeValueInfo(const TensorInfo& info);

@@ -153,6 +153,24 @@ TEST(BuildIslands, AGroupIsConnectedWithinItself) {
   EXPECT_NE(graph.Outputs(graph.nodes[0])[0], graph.Outputs(graph.nodes[2])[0]);
 }
 
+TEST(BuildIslands, ANodeOfSeveralIslandsHasANameInEach) {
+  const auto named = [](std::string_view name) { return Field(3, name); };
+  const std::string graph = Field(1, Node("Relu", {"x"}, {"a"}, named("first"))) +
+                            Field(1, Node("Neg", {"a"}, {"y"}, named("second"))) +
+                            Field(11, Value("x")) + Field(12, Value("y"));
+  const OnnxModel model = *Parse(Model(graph));
+  const std::vector<Island> islands = {{{0}, {"a"}}, {{0, 1}, {"y"}}};
+  const auto built =
+      BuildIslands(model, islands, [](std::string_view name) { return Named(std::string(name)); });
+  ASSERT_TRUE(built.ok());
+  const std::vector<std::byte> bytes = *ToBytes(built->bytes);
+  const auto parsed = Parse(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  std::vector<std::string_view> names;
+  for (const OnnxNode& node : parsed->graph().nodes) names.push_back(node.name);
+  EXPECT_THAT(names, ElementsAre("first", "first@1", "second"));
+}
+
 TEST(BuildIslands, RenamesWhatABodyCapturesFromItsOwnIsland) {
   const std::string body = Body(Field(1, Node("Relu", {"a"}, {"inner"})), "inner");
   const std::string graph = Field(1, Node("Relu", {"x"}, {"a"})) +

@@ -34,7 +34,10 @@ std::vector<std::string_view> InputsOf(const OnnxModel& model, std::span<const u
 std::string Mark(const OnnxGraph& graph) {
   std::string mark = "@";
   const auto taken = [&](std::string_view name) { return name.find(mark) != name.npos; };
-  while (std::any_of(graph.node_values.begin(), graph.node_values.end(), taken)) mark += '@';
+  const auto named = [&](const OnnxNode& node) { return taken(node.name); };
+  while (std::ranges::any_of(graph.node_values, taken) || std::ranges::any_of(graph.nodes, named)) {
+    mark += '@';
+  }
   return mark;
 }
 
@@ -56,6 +59,7 @@ Result<IslandsModel> BuildIslands(const OnnxModel& model, std::span<const Island
   IslandsModel result;
   ModelComposer composer(model);
   Names fed;
+  std::unordered_set<uint32_t> added;
   for (size_t i = 0; i < islands.size(); ++i) {
     const Island& island = islands[i];
     for (const std::string_view name : InputsOf(model, island.nodes, constants)) {
@@ -71,7 +75,13 @@ Result<IslandsModel> BuildIslands(const OnnxModel& model, std::span<const Island
         if (!name.empty()) renames.emplace(name, std::string(name) + mark + std::to_string(i));
       }
     }
-    for (const uint32_t node : island.nodes) composer.AddNode(graph, graph.nodes[node], renames);
+    for (const uint32_t index : island.nodes) {
+      const OnnxNode& node = graph.nodes[index];
+      // Runtimes refuse two nodes of one name.
+      const bool again = !added.insert(index).second && !node.name.empty();
+      const std::string name = again ? std::string(node.name) + mark + std::to_string(i) : "";
+      composer.AddNode(graph, node, renames, name);
+    }
     std::vector<std::string>& outputs = result.outputs.emplace_back();
     for (const std::string_view name : island.outputs) {
       TensorInfo info = lookup(name);

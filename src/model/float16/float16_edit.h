@@ -24,6 +24,7 @@ struct Float16Edit {
   size_t kept_nodes = 0;                  ///< compute in float32, between casts
   std::vector<std::string> out_of_range;  ///< those of them that do for the sake of their weights
   std::vector<std::string> near_zero;     ///< and those for the sake of numbers near zero
+  std::vector<std::string> float32_only;  ///< and those of other domains that take no float16
   /// Values at such nodes whose type is not known, so that no cast could be placed. Views into the
   /// model.
   std::vector<std::string_view> untyped;
@@ -53,13 +54,13 @@ using Float16Kept = std::unordered_set<const OnnxNode*>;
 /// Makes every float32 tensor of the main graph and of the bodies of If, Loop and Scan float16,
 /// with these exceptions, as in Polygraphy's result: inputs and `outputs` (the names that are or
 /// will be the main graph's) keep their types, behind casts; operators that onnxconverter-common
-/// blocks, and those that ONNX does not define for float16 in the model's opset, compute in float32
-/// between casts. Beyond Polygraphy: casts are placed wherever types meet, in bodies too;
-/// model-local functions are converted as Float16Functions says, and calls of others keep float32;
-/// `to` of Cast follows. Nodes of `kept` stay float32 between casts as well, those that `range`
-/// says, and but for kClamp those of KeepFusedTransposes(). kUnimplemented for what cannot be
-/// converted: graph inputs and outputs that are sequences of float32, a file that splits its graph,
-/// float32 weights that --ignore-external-data leaves out.
+/// blocks, and those that ONNX does not define for float16 in the model's opset or com.microsoft at
+/// all, compute in float32 between casts. Beyond Polygraphy: casts are placed wherever types meet,
+/// in bodies too; model-local functions are converted as Float16Functions says, and calls of others
+/// keep float32; `to` of Cast follows. Nodes of `kept` stay float32 between casts as well, those
+/// that `range` says, and but for kClamp those of KeepFusedTransposes(). kUnimplemented for what
+/// cannot be converted: graph inputs and outputs that are sequences of float32, a file that splits
+/// its graph, float32 weights that --ignore-external-data leaves out.
 Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
                                      std::span<const std::string_view> outputs,
                                      const WeightSources& sources, const Float16Kept& kept,

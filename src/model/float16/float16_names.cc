@@ -238,6 +238,9 @@ Float16NodeNames Float16Names::NamesOf(size_t index, Float16Scope& scope) {
   const bool has_floats = std::any_of(inputs.begin(), inputs.end(), is_float) ||
                           std::any_of(outputs.begin(), outputs.end(), is_float);
   if (stays && has_floats && node.op_type != "Constant") ++edit_.kept_nodes;
+  if (stays && IsFloat32Only(node)) {
+    edit_.float32_only.emplace_back(node.name.empty() ? node.op_type : node.name);
+  }
   return names;
 }
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "model/onnx/operator_list.h"
+
 namespace vernier {
 namespace {
 
@@ -45,6 +47,14 @@ constexpr BlockedOperator kBlocked[] = {
     {"RandomUniform", 0},
 };
 
+// Operators of com.microsoft whose definitions want float32 somewhere, as scales of quantised
+// values are; beside those whose names begin with one of kQuantised.
+constexpr std::string_view kQuantised[] = {"DynamicQuantize", "QLinear", "QOrdered"};
+constexpr std::string_view kFloat32Only =
+    "AttnLSTM CDist DequantizeWithOrder DynamicTimeWarping GemmFloat8 GreedySearch MatMulFpQ4 "
+    "MaxpoolWithMask MurmurHash3 NGramRepeatBlock QEmbedLayerNormalization QGemm QMoE "
+    "QuantizeWithOrder Range Sampling Snpe SparseToDenseMatMul WhisperBeamSearch WordConvEmbedding";
+
 bool IsStandard(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
 // Nodes whose result is float32 because an attribute says so.
@@ -68,10 +78,17 @@ bool AttributeSaysFloat32(const OnnxModel& model, const OnnxGraph& graph, const 
 
 }  // namespace
 
+bool IsFloat32Only(const OnnxNode& node) {
+  if (node.domain != "com.microsoft") return false;
+  const auto begins = [&](std::string_view start) { return node.op_type.starts_with(start); };
+  return std::any_of(std::begin(kQuantised), std::end(kQuantised), begins) ||
+         IsInOperators(kFloat32Only, node.op_type);
+}
+
 bool StaysFloat32(const OnnxModel& model, const Float16Functions& functions, const OnnxGraph& graph,
                   const OnnxNode& node, const ValueTypes& types) {
   if (functions.IsCall(node)) return !functions.IsConvertedCall(node);
-  if (node.domain == "ai.onnx.ml") return true;
+  if (node.domain == "ai.onnx.ml" || IsFloat32Only(node)) return true;
   if (!IsStandard(node.domain)) return false;
   const auto* blocked =
       std::find_if(std::begin(kBlocked), std::end(kBlocked),

@@ -14,6 +14,9 @@ namespace vernier {
 bool StaysFloat32(const OnnxModel& model, const Float16Functions& functions, const OnnxGraph& graph,
                   const OnnxNode& node, const ValueTypes& types);
 
+/// An operator of another domain that is not defined for float16.
+bool IsFloat32Only(const OnnxNode& node);
+
 /// Is this output of a node that is converted float32 all the same?
 bool OutputStaysFloat32(const OnnxNode& node, size_t output);
 

@@ -76,10 +76,11 @@ Result<NudgedWeights> WeightsToMove(const RunnerPlan& runner) {
 // where weights are moved along.
 class MovedInference {
  public:
-  static Result<MovedInference> Of(LiveRuns& live, size_t stream, const TensorMap& feed,
-                                   int64_t iteration, Moves moves) {
-    MovedInference moved(live, stream, feed, iteration);
-    moved.roundoff_ = CoarsestRoundoff(feed);
+  static Result<MovedInference> Of(LiveRuns& live, size_t stream, const PairErrorBounds& bounds,
+                                   Moves moves) {
+    MovedInference moved(live, stream, bounds.last_feed(), bounds.last_iteration());
+    moved.steps_ = bounds.SteppedInputsOf(stream);
+    moved.roundoff_ = CoarsestRoundoff(moved.feed_, moved.steps_);
     const bool has_floats = moved.roundoff_ > 0;
     if (has_floats && moves == Moves::kInputs) return moved;
     Result<NudgedWeights> weights = WeightsToMove(live[stream].plan());
@@ -96,8 +97,13 @@ class MovedInference {
   double roundoff() const { return roundoff_; }
 
   Result<TensorMap> Infer(std::optional<Nudge> nudge) const {
+<<<<<<< HEAD
     VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
     if (!weights_ || !nudge) return InferAside(live_, stream_, moved, iteration_);
+=======
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge, steps_));
+    if (!weights_ || !nudge) return live_.InferAside(stream_, moved, iteration_);
+>>>>>>> refs/box/K
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
     return InferAsideWith(live_, stream_, *model, moved, iteration_);
   }
@@ -110,6 +116,7 @@ class MovedInference {
   size_t stream_;
   const TensorMap& feed_;
   int64_t iteration_;
+  SteppedInputs steps_;
   double roundoff_ = 0;
   std::optional<NudgedWeights> weights_;
   bool moves_along_ = false;
@@ -207,9 +214,8 @@ Status BoundRecheck::Measure(Subject subject, std::span<const OutputToRecheck> o
   if (live_.plan().noise_floor) {
     VERNIER_ASSIGN_OR_RETURN(of_first, InferAside(live_, subject.stream, feed, iteration));
   }
-  VERNIER_ASSIGN_OR_RETURN(
-      const MovedInference moved,
-      MovedInference::Of(live_, subject.stream, feed, iteration, subject.moves));
+  VERNIER_ASSIGN_OR_RETURN(const MovedInference moved,
+                           MovedInference::Of(live_, subject.stream, bounds_, subject.moves));
   const Status status = MeasureConditions(
       live_.plan().noise_floor ? of_first : made, moved.roundoff(),
       RepeatsOf(live_[subject.stream].plan().model, live_.opener().random_numbers()),

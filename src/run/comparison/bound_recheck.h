@@ -1,7 +1,8 @@
 // Whether an output that is over its error bound belongs to a model that amplifies rounding: the
 // runner infers once more with every float input moved by one rounding step, which no faultless
-// runtime can be told from; where no input is a float, with the model's weights moved so. Where
-// one side rounds to a short type, inputs and weights are moved by steps of that type.
+// runtime can be told from; where no input is a float, or the model makes steps of all floats, with
+// the model's weights moved so. Where one side rounds to a short type, inputs and weights are moved
+// by steps of that type.
 #pragma once
 
 #include <cstdint>

@@ -165,6 +165,14 @@ void PairErrorBounds::AddInputs(const TensorMap& feed) {
   }
 }
 
+SteppedInputs PairErrorBounds::SteppedInputsOf(size_t stream) const {
+  if (const auto& own = GraphOf(stream).model) return FindSteppedInputs(*own);
+  for (const auto& [index, other] : graphs_) {
+    if (other.model != nullptr) return FindSteppedInputs(*other.model);
+  }
+  return {};
+}
+
 void PairErrorBounds::NoteProcessor(const ProcessorFeatures& features,
                                     std::vector<std::string>& notes) const {
   const std::string why = WhyBytesMaySaturate(features);

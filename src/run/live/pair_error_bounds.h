@@ -13,6 +13,7 @@
 
 #include "compare/error_bound.h"
 #include "model/onnx/onnx_model.h"
+#include "model/ranges/input_steps.h"
 #include "model/rounding/error_model.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/workers/live_runner.h"
@@ -96,6 +97,8 @@ class PairErrorBounds {
     last_iteration_ = iteration;
   }
   const TensorMap& last_feed() const { return last_feed_; }
+  /// What a stream's model makes steps of; of a model that is not known, what another one does.
+  SteppedInputs SteppedInputsOf(size_t stream) const;
   int64_t last_iteration() const { return last_iteration_; }
 
   /// Adds why outputs of a quantised model may differ on such a processor, where OpenVINO is a

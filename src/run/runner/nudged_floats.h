@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "model/ranges/input_steps.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -23,14 +24,17 @@ bool CanNudge(DType dtype);
 
 /// The floats moved one step up or down, at random but always the same for a draw. Zeros,
 /// infinities and NaN stay, as do elements of types that CanNudge refuses. kInternal when memory
-/// cannot be had.
-Result<Tensor> NudgeFloats(const Tensor& tensor, Nudge nudge = {});
+/// cannot be had. What a model makes steps of stands for no rounding: with kAlone all stay, with
+/// kSome those that lie on a multiple of 1/2, or would come to one or beyond it.
+Result<Tensor> NudgeFloats(const Tensor& tensor, Nudge nudge = {},
+                           InputSteps steps = InputSteps::kNone);
 
 /// All tensors of a feed moved so; as they are without a nudge.
-Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<Nudge> nudge);
+Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<Nudge> nudge,
+                             const SteppedInputs& steps = {});
 
-/// Of the coarsest of the tensors that a nudge moves: of those types, and not all 0. 0 when there
-/// is none.
-double CoarsestRoundoff(const TensorMap& tensors);
+/// Of the coarsest of the tensors that a nudge moves. 0 when there is none: they are of other
+/// types, all 0, or exact for the model's steps.
+double CoarsestRoundoff(const TensorMap& tensors, const SteppedInputs& steps = {});
 
 }  // namespace vernier

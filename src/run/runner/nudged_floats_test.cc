@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -63,6 +64,31 @@ TEST(NudgeFloats, ZerosHaveNoRoundoff) {
   const Tensor one = Make(DType::kFloat32, std::vector<float>{0, 1});
   EXPECT_EQ(CoarsestRoundoff({{"x", zeros}}), 0);
   EXPECT_EQ(CoarsestRoundoff({{"x", zeros}, {"y", one}}), 0x1p-24);
+}
+
+TEST(NudgeFloats, WhatStepsAreMadeOfStays) {
+  const float near = std::nextafter(3.0F, 4.0F);
+  const Tensor given =
+      Make(DType::kFloat32, std::vector<float>{3, -2.5F, 1, 65504, near, 2.9995F, 0.3F});
+  const auto unmoved = NudgeFloats(given, {}, InputSteps::kAlone);
+  EXPECT_TRUE(std::ranges::equal(unmoved->As<float>(), given.As<float>()));
+  for (uint64_t draw = 0; draw < 8; ++draw) {
+    // A step of float16 takes 2.9995 to 2.9976 or beyond 3.
+    const auto moved = NudgeFloats(given, {draw, 0x1p-11}, InputSteps::kSome);
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(moved->As<float>()[i], given.As<float>()[i]);
+    EXPECT_GE(moved->As<float>()[4], near);
+    EXPECT_LT(moved->As<float>()[5], 3);
+    EXPECT_NE(moved->As<float>()[6], 0.3F);
+  }
+}
+
+TEST(NudgeFloats, WhatIsNotMovedHasNoRoundoff) {
+  const Tensor whole = Make(DType::kFloat32, std::vector<float>{0, 3, 17});
+  const Tensor parts = Make(DType::kFloat32, std::vector<float>{0, 3, 0.3F});
+  EXPECT_EQ(CoarsestRoundoff({{"x", parts}}, {{"x", InputSteps::kAlone}}), 0);
+  EXPECT_EQ(CoarsestRoundoff({{"x", whole}}, {{"x", InputSteps::kSome}}), 0);
+  EXPECT_EQ(CoarsestRoundoff({{"x", parts}}, {{"x", InputSteps::kSome}}), 0x1p-24);
+  EXPECT_EQ(CoarsestRoundoff({{"x", whole}}), 0x1p-24);
 }
 
 TEST(NudgeFloats, KnowsShortTypesAndLeavesIntegers) {

@@ -129,6 +129,10 @@ void ReportFloat16(const Float16Edit& half, Logger& logger) {
                                         " in float32: float16 cannot hold a constant near zero "
                                         "that they or their inputs are computed with");
   }
+  if (!half.float32_only.empty()) {
+    logger.Once(Severity::kWarning, "--fp-to-fp16: " + NameNodes(half.float32_only) +
+                                        " in float32: their operators take no float16");
+  }
   if (!half.untyped.empty()) {
     logger.Once(Severity::kWarning, "--fp-to-fp16: the type of " +
                                         Counted(half.untyped.size(), "tensor") +
