@@ -1,5 +1,6 @@
 // What the runners of a run are fed: made for their inputs, encoded once, and what arrived.
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <utility>
 
@@ -54,6 +55,22 @@ bool SavesFiles(const RunnerPlan& runner) {
                      [](const auto& option) { return option.first.starts_with("save_"); });
 }
 
+// Some runtimes leave out the inputs that no output depends on, and others of the same model ask
+// for them.
+std::vector<TensorInfo> WithInputsOfOthers(const LiveRunner& first,
+                                           const std::deque<LiveRunner>& runners) {
+  std::vector<TensorInfo> inputs = first.session().inputs;
+  const std::string& path = first.plan().model.path;
+  for (const LiveRunner& other : runners) {
+    if (path.empty() || !other.opened() || other.plan().model.path != path) continue;
+    for (const TensorInfo& input : other.session().inputs) {
+      const bool known = std::ranges::find(inputs, input.name, &TensorInfo::name) != inputs.end();
+      if (!known && !other.inputs_unknown()) inputs.push_back(input);
+    }
+  }
+  return inputs;
+}
+
 }  // namespace
 
 Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
@@ -64,7 +81,7 @@ Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
     // A feed is a step, or a sequence in the shapes of steps.
     const bool takes_all_steps = steps() != nullptr && steps()->axis(i);
     if (!runner.opened() || takes_all_steps) continue;
-    if (!runner.inputs_unknown()) return runner.session().inputs;
+    if (!runner.inputs_unknown()) return WithInputsOfOthers(runner, runners_);
     if (silent == nullptr) silent = &runner;
   }
   if (supplied || !plan_.inputs.load_paths.empty()) return std::vector<TensorInfo>();
