@@ -7,10 +7,14 @@
 #include "cli/commands/interruption.h"
 #include "cli/table/commands.h"
 #include "cli/table/option_sets.h"
+#include "inputs/shape_grid.h"
+#include "util/list_has.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
+
+constexpr std::string_view kShapeSweep = "shape-sweep";
 
 Result<ConsistencyOptions> BindOptions(const ParsedArgs& args) {
   ConsistencyOptions options;
@@ -51,6 +55,14 @@ Result<ConsistencyPlan> BindConsistency(const ParsedArgs& args, const Invocation
   ConsistencyPlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.options, BindOptions(args));
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindPlan(args, invocation, log));
+  // The others use the first shape of each input.
+  const ConsistencyOptions& options = plan.options;
+  const bool sweeps = (options.only.empty() || ListHas(options.only, kShapeSweep)) &&
+                      !ListHas(options.skip, kShapeSweep);
+  if (!sweeps && !plan.run.lenient) {
+    VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.run.inputs.shape_words,
+                                    "check consistency without shape-sweep"));
+  }
   return plan;
 }
 
