@@ -74,6 +74,20 @@ TEST(HoldAgainst, NaNOnBothSidesIsNoDifference) {
   EXPECT_THAT(apart.where, HasSubstr("at (1,): 1 against 7"));
 }
 
+// Also where that output has the same bits, and another one differs.
+TEST(HoldAgainst, NaNBesideAnotherOutputIsNoDifference) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto both = [&](float second) {
+    TensorMap outputs = Output({nan, 1}, {2});
+    outputs.push_back({"z", Output({second, 1}, {2}).front().tensor});
+    return outputs;
+  };
+  EXPECT_EQ(HoldAgainst(both(1), both(1.000001F), {}, nullptr).closeness, Closeness::kWithinBound);
+  const Agreement apart = HoldAgainst(both(1), both(7), {}, nullptr);
+  EXPECT_EQ(apart.closeness, Closeness::kApart);
+  EXPECT_THAT(apart.where, HasSubstr("output 'z' at (0,)"));
+}
+
 // Elements are looked at in blocks.
 TEST(HoldAgainst, SharedNaNsAreFoundWhereverTheyAre) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

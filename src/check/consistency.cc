@@ -86,7 +86,7 @@ Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap
 }
 
 // A model that is no ONNX shows nothing.
-std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const std::string> inputs,
+std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const BatchedInput> inputs,
                                    std::span<const std::string> outputs) {
   if (plan.type != "onnx") return {};
   const Result<OnnxModel> model = OnnxModel::Open(plan.path);
@@ -268,6 +268,9 @@ class RunnerCheck {
     subject.draw = [&](const FreeSizes& sizes) {
       return drawer.WithSizes(*subject.probe, first.feed, sizes, errors_only_);
     };
+    subject.meeting = [&](auto inputs, auto outputs) {
+      return MeetingIn(examined.plan.model, inputs, outputs);
+    };
     subject.draw_given = [&] { return drawer.OfGivenShapes(*subject.probe, errors_only_); };
     std::optional<PairErrorBounds> of_others;
     subject.bounds_of = [&](const TensorMap& feed, const TensorMap& outputs) -> const ErrorBounds& {
@@ -286,14 +289,12 @@ class RunnerCheck {
   }
 
   RowPlan PlanRows(const Subject& subject) const {
-    return ScoutRows(
-        {.probe = *subject.probe,
-         .feed = subject.feed(),
-         .rows = options_.rows,
-         .draw = subject.draw,
-         .open = [&] { return Probe::Open(again_, subject.plan, subject.model); },
-         .meeting = [&](auto inputs,
-                        auto outputs) { return MeetingIn(subject.plan.model, inputs, outputs); }});
+    return ScoutRows({.probe = *subject.probe,
+                      .feed = subject.feed(),
+                      .rows = options_.rows,
+                      .draw = subject.draw,
+                      .open = [&] { return Probe::Open(again_, subject.plan, subject.model); },
+                      .meeting = subject.meeting});
   }
 
   Result<ConsistencyRunner> TryProperties(ConsistencyRunner done, Subject& subject) const {

@@ -23,13 +23,15 @@ BytePieces SmallestModel(const OnnxModel& model) {
   AppendBytesField(graph, 11, MakeValueInfo(x));
   AppendBytesField(graph, 12, MakeValueInfo(y));
   AppendVarintField(bytes, 1, static_cast<uint64_t>(model.contents().ir_version));
+  // Before the imports, as exporters write it: OpenVINO takes no file for a model in which a field
+  // occurs twice among the first ones.
+  AppendBytesField(bytes, 7, graph);
   for (const OnnxOpset& opset : model.contents().opsets) {
     std::string import;
     AppendBytesField(import, 1, opset.domain);
     AppendVarintField(import, 2, static_cast<uint64_t>(opset.version));
     AppendBytesField(bytes, 8, import);
   }
-  AppendBytesField(bytes, 7, graph);
   BytePieces pieces;
   pieces.AddOwned(std::move(bytes));
   return pieces;

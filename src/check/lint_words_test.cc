@@ -42,5 +42,20 @@ TEST(SmallestModel, HasTheVersionsOfTheOther) {
   EXPECT_EQ(smallest->RequiredInputs().front().name, "x");
 }
 
+// OpenVINO reads no file in which a field occurs twice among the first ones.
+TEST(SmallestModel, HasItsGraphBeforeTheImports) {
+  using testing_model::Field;
+  using testing_model::Number;
+  const std::string other = Field(8, Field(1, "ai.onnx.ml") + Number(2, 2));
+  const std::string graph =
+      Field(1, testing_model::Node("Relu", {"x"}, {"y"})) + Field(12, testing_model::Value("y"));
+  const OnnxModel model = *testing_model::Parse(testing_model::Model(graph) + other);
+  ASSERT_EQ(model.contents().opsets.size(), 2u);
+  const std::vector<std::byte> bytes = *ToBytes(SmallestModel(model));
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_LT(text.find("smallest"), text.find(Field(8, Number(2, 17))));
+  EXPECT_NE(text.find(other), std::string::npos);
+}
+
 }  // namespace
 }  // namespace vernier

@@ -57,6 +57,8 @@ struct Subject {
   std::function<Result<TensorMap>(const FreeSizes& sizes)> draw;
   /// A feed of each shape that --input-shapes gives in turn; none where shapes are not given so.
   std::function<Result<std::vector<TensorMap>>()> draw_given;
+  /// Where rows of a batch meet in the model. May be empty.
+  FindMeeting meeting = {};
   /// The bounds for outputs of other sizes than those of `samples`, predicted for the first feed
   /// that it is called with. They hold until it is called again.
   std::function<const ErrorBounds&(const TensorMap& feed, const TensorMap& outputs)> bounds_of = {};

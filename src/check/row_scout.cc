@@ -47,7 +47,9 @@ class RowScout {
     BatchNames& batch = plan_.batch;
     std::vector<std::string> names = batch.outputs;
     names.insert(names.end(), batch.possible.begin(), batch.possible.end());
-    const std::vector<MeetingRows> meeting = request_.meeting(batch.inputs, names);
+    std::vector<BatchedInput> inputs;
+    for (const std::string& name : batch.inputs) inputs.push_back({name, 0});
+    const std::vector<MeetingRows> meeting = request_.meeting(inputs, names);
     for (const MeetingRows& each : meeting) {
       std::erase(batch.outputs, each.name);
       std::erase(batch.possible, each.name);

@@ -23,6 +23,10 @@ struct RowPlan {
   std::string sizes = {};              ///< what is to be said of the other free dimensions
 };
 
+/// Those of the outputs whose rows meet in the model, as far as it can be read.
+using FindMeeting = std::function<std::vector<MeetingRows>(std::span<const BatchedInput> inputs,
+                                                           std::span<const std::string> outputs)>;
+
 /// What is asked for a batch.
 struct RowRequest {
   const Probe& probe;     ///< knows the inputs and outputs; it runs nothing here
@@ -32,10 +36,7 @@ struct RowRequest {
   std::function<Result<TensorMap>(const FreeSizes& sizes)> draw;
   /// Opens a process to try in.
   std::function<Result<std::unique_ptr<Probe>>()> open;
-  /// Those of the outputs whose rows meet in the model, as far as it can be read.
-  std::function<std::vector<MeetingRows>(std::span<const std::string> inputs,
-                                         std::span<const std::string> outputs)>
-      meeting;
+  FindMeeting meeting;
 };
 
 /// The other free dimensions are kLargerSize where the model runs with one such row, so that there

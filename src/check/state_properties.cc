@@ -110,6 +110,38 @@ TensorMap OnlyWithAxis(const TensorMap& outputs, const std::map<std::string, siz
   return kept;
 }
 
+// A reason where the feed has fewer sequences than are to be told apart.
+std::string WhyTooFew(const TensorMap& feed, const BatchAxes& axes) {
+  for (const auto& [name, axis] : axes.inputs) {
+    const Tensor* const tensor = Find(feed, name);
+    if (tensor == nullptr || axis >= tensor->dims().size()) continue;
+    if (tensor->dims()[axis] >= kSequences) continue;
+    return "the size of '" + axes.symbol + "' is given: '" + name + "' has the shape " +
+           FormatDims(tensor->dims()) + ", fewer than " + std::to_string(kSequences) +
+           " sequences along axis " + std::to_string(axis);
+  }
+  return "";
+}
+
+// Leaves out outputs whose sequences share the scale of a dynamic quantisation; a reason where that
+// leaves none.
+std::string DropScaledTogether(const Subject& subject, BatchAxes& axes,
+                               std::vector<NotedOutput>& left_out) {
+  if (!subject.meeting) return "";
+  std::vector<BatchedInput> inputs;
+  for (const auto& [name, axis] : axes.inputs) inputs.push_back({name, axis});
+  std::vector<std::string> outputs;
+  for (const auto& [name, axis] : axes.outputs) outputs.push_back(name);
+  std::string why;
+  for (const MeetingRows& each : subject.meeting(inputs, outputs)) {
+    if (!each.by_scale) continue;
+    axes.outputs.erase(each.name);
+    left_out.push_back({each.name, "its sequences are made of several: " + each.why});
+    why = each.why;
+  }
+  return axes.outputs.empty() && !why.empty() ? "a sequence depends on the others: " + why : "";
+}
+
 struct Batch {
   const BatchAxes& axes;
   const TensorMap& feed;
@@ -138,10 +170,18 @@ PropertyRecord PermutedStates(Subject& subject) {
   if (!paired.ok() || states.empty()) {
     return NotApplicable("the model takes no states: no output's name clearly matches an input's");
   }
-  const Result<BatchAxes> axes = FindAxes(session, states);
+  Result<BatchAxes> axes = FindAxes(session, states);
   if (!axes.ok()) return NotApplicable(axes.status().message());
+  std::vector<NotedOutput> left_out;
+  for (std::string& output : axes->left_out) {
+    left_out.push_back({std::move(output), "its shape does not name the batch dimension"});
+  }
+  std::string why = DropScaledTogether(subject, *axes, left_out);
+  if (!why.empty()) return NotApplicable(std::move(why));
   const Result<TensorMap> feed = subject.draw({.dimension = axes->symbol, .size = kSequences});
   if (!feed.ok()) return NotApplicable(feed.status().message());
+  why = WhyTooFew(*feed, *axes);
+  if (!why.empty()) return NotApplicable(std::move(why));
   Trial trial(subject);
   trial.AllowRounding(&*feed);
   const std::string of_batch = " of a batch of " + std::to_string(kSequences);
@@ -161,9 +201,7 @@ PropertyRecord PermutedStates(Subject& subject) {
   PropertyRecord record =
       trial.Finish("batches", "'" + axes->symbol + "' of size " + std::to_string(kSequences) +
                                   ", reversed, and each alone");
-  for (const std::string& output : axes->left_out) {
-    record.left_out.push_back({output, "its shape does not name the batch dimension"});
-  }
+  record.left_out = std::move(left_out);
   return record;
 }
 

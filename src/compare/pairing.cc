@@ -22,6 +22,9 @@ size_t IndexOf(const TensorMap& map, std::string_view name) {
   return kNone;
 }
 
+// Shorter names lie within others by chance: "ob" in "probs".
+constexpr size_t kTellingName = 3;
+
 bool Overlap(std::string_view x, std::string_view y) {
   return x.find(y) != std::string_view::npos || y.find(x) != std::string_view::npos;
 }
@@ -143,16 +146,17 @@ class OneToOne {
   }
 
  private:
-  // The index of the only name that overlaps with `name`; kNone if there is none or several. An
-  // empty name lies within every other and says nothing.
+  // The index of the only name that overlaps with `name`; kNone if there is none or several, or if
+  // one of the two is too short to tell.
   static size_t OnlyOverlap(const std::string& name, const std::vector<std::string>& names) {
     size_t found = kNone;
     for (size_t i = 0; i < names.size(); ++i) {
-      if (name.empty() || names[i].empty() || !Overlap(name, names[i])) continue;
+      if (!Overlap(name, names[i])) continue;
       if (found != kNone) return kNone;
       found = i;
     }
-    return found;
+    const bool tells = found != kNone && std::min(name.size(), names[found].size()) >= kTellingName;
+    return tells ? found : kNone;
   }
 
   void Take(size_t i, size_t j, PairedBy how) {

@@ -62,6 +62,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "logits<model/logits -loss +z +w",
                     "logits<model/logits -loss +z +w",
                     "logits<model/logits loss#z +w"},
+        // Two letters lie within another name by chance.
+        PairingCase{"ShortSubstring",
+                    {"probs", "logits"},
+                    {"ob", "gi"},
+                    "-probs -logits +ob +gi",
+                    "-probs -logits +ob +gi",
+                    "probs<ob logits<gi"},
         PairingCase{"AmbiguousSubstring",
                     {"out"},
                     {"out_2", "out_1"},

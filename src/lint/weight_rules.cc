@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <unordered_set>
 
 #include "io/test_data/tensor_proto.h"
 #include "kernels/element_blocks.h"
@@ -101,13 +102,10 @@ class WeightCheck {
   explicit WeightCheck(const LintSubject& subject) : subject_(subject) {}
 
   void Run() {
-    for (const OnnxTensor& tensor : subject_.model.graph().initializers) {
-      Tensor(tensor, "initializer " + QuotePython(tensor.name));
-    }
+    FindBounds();
+    for (const OnnxTensor& tensor : subject_.model.graph().initializers) Initializer(tensor);
     for (const OnnxGraph& body : subject_.model.contents().subgraphs) {
-      for (const OnnxTensor& tensor : body.initializers) {
-        Tensor(tensor, "initializer " + QuotePython(tensor.name));
-      }
+      for (const OnnxTensor& tensor : body.initializers) Initializer(tensor);
     }
     ForEachLintNode(subject_.model, [&](const LintNode& at) {
       if (OperatorTable::Domain(at.node.domain).empty()) Node(at);
@@ -115,13 +113,33 @@ class WeightCheck {
   }
 
  private:
+  // Weights that are read as bounds of a Clip alone, where infinity is none.
+  void FindBounds() {
+    std::unordered_set<std::string_view> others;
+    ForEachLintNode(subject_.model, [&](const LintNode& at) {
+      const bool clips = at.node.op_type == "Clip" && OperatorTable::Domain(at.node.domain).empty();
+      for (size_t i = 0; i < at.inputs().size(); ++i) {
+        (clips && i > 0 ? bounds_ : others).insert(at.inputs()[i]);
+      }
+    });
+    std::erase_if(bounds_, [&](std::string_view name) { return others.contains(name); });
+  }
+
+  void Initializer(const OnnxTensor& tensor) {
+    is_bound_ = bounds_.contains(tensor.name);
+    Tensor(tensor, "initializer " + QuotePython(tensor.name));
+    is_bound_ = false;
+  }
+
   // Values that stand in attributes.
   void Node(const LintNode& at) {
     NodeAttributes attributes(subject_.model, at.node);
     if (at.node.op_type == "Constant" || at.node.op_type == "ConstantOfShape") {
       const std::string name = "constant of node " + subject_.findings.Describe(at);
       const OnnxAttribute* value = attributes.Find("value");
+      is_bound_ = !at.outputs().empty() && bounds_.contains(at.outputs()[0]);
       if (value != nullptr && value->tensor) Tensor(*value->tensor, name);
+      is_bound_ = false;
       if (at.node.op_type != "Constant") return;
       if (const OnnxAttribute* one = attributes.Find("value_float")) Floats({&one->f, 1}, name);
       if (const OnnxAttribute* list = attributes.Find("value_floats")) Floats(list->floats, name);
@@ -247,7 +265,8 @@ class WeightCheck {
     const auto of_all = [&](uint64_t number) {
       return std::to_string(number) + " of " + std::to_string(counts.count) + " values of " + name;
     };
-    if (counts.nan + counts.infinite > 0) {
+    const bool unbounded = counts.nan == 0 && is_bound_;
+    if (counts.nan + counts.infinite > 0 && !unbounded) {
       subject_.findings.Add(lint_rule::kNonFiniteWeight, of_all(counts.nan + counts.infinite) +
                                                              " are not finite (" +
                                                              std::to_string(counts.nan) + " NaN)");
@@ -265,6 +284,8 @@ class WeightCheck {
 
   const LintSubject& subject_;
   std::optional<ExternalFolder> folder_;
+  std::unordered_set<std::string_view> bounds_;
+  bool is_bound_ = false;  // is what is looked at such a bound?
 };
 
 }  // namespace

@@ -294,6 +294,13 @@ class CheckLint(Case):
         self.assertIn("by rules; none was run", ended.out)
         self.assertEqual((said["vernier"]["runners"], said["vernier"]["not_run"]), ([], ["Relu_of_y"]))
 
+    def test_imports_that_no_node_uses_are_no_exception(self):
+        made = model([lint_models.relu()], imports=[("ai.onnx.ml", 2), ("com.microsoft", 1)])
+        ended, said = self.lint(made, "--openvino")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertNotIn("unsupported-opset", self.rules(said))
+        self.assertEqual(len(said["summary"]["passing"]), 1)
+
     def test_who_refused_the_model_has_not_run_it(self):
         # OpenVINO takes any opset whose operators it knows.
         ended, said = self.lint(model([lint_models.relu()], opset=99), "--onnxrt", "--openvino")
@@ -323,6 +330,19 @@ class CheckLint(Case):
                            node("Add", ["x", "c"], ["y"])], weights=[made]), "--no-run")
                 self.assertEqual(self.rules(said), {"non-finite-weight"}, ended.out + ended.err)
                 self.assertIn("2 of 3 values", said["lint_entries"][0]["message"])
+
+    def test_a_clip_without_an_end_is_no_fault(self):
+        bounds = [weight("low", np.array(-np.inf, "f4")), weight("high", np.array(np.inf, "f4"))]
+        clip = [node("Clip", ["x", "low", "high"], ["y"])]
+        ended, said = self.lint(model(clip, weights=bounds), "--no-run")
+        self.assertEqual(self.rules(said), set(), ended.out + ended.err)
+        # Where something else reads it, or the bound is no number, it is one.
+        also = [node("Clip", ["x", "low", "high"], ["c"]), node("Add", ["c", "high"], ["y"])]
+        _, said = self.lint(model(also, weights=bounds), "--no-run")
+        self.assertEqual(self.rules(said), {"non-finite-weight"})
+        bounds[1] = weight("high", np.array(np.nan, "f4"))
+        _, said = self.lint(model(clip, weights=bounds), "--no-run")
+        self.assertEqual(self.rules(said), {"non-finite-weight"})
 
     def test_sizes_that_do_not_fit_the_model(self):
         for words, says in {"nosuch:[2,3]": "no input 'nosuch'", "x:[2,3,4]": "does not fit",

@@ -38,9 +38,13 @@ def shapes_of(batch, tokens, past=4):
 class States(Case):
     """A recurrent network whose states are [layers, batch, size]."""
 
-    def check(self, mixes):
+    def check(self, mixes, *words, scaled=False):
         new = ["Add", ["h", "x"], ["hn"]]
         nodes = [helper.make_node(*new)]
+        if scaled:
+            nodes = [helper.make_node("DynamicQuantizeLinear", ["h"], ["q", "s", "z"]),
+                     helper.make_node("DequantizeLinear", ["q", "s", "z"], ["hq"]),
+                     helper.make_node("Add", ["hq", "x"], ["hn"])]
         if mixes:  # as if the batch were the first axis
             nodes = [helper.make_node("Shape", ["h"], ["shape"]),
                      helper.make_node("Reshape", ["h", "turned"], ["across"]),
@@ -58,7 +62,8 @@ class States(Case):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), str(self.path("m.onnx")))
         ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only",
-                             "permuted-rows", "permuted-states", "--save-record", "record.json")
+                             "permuted-rows", "permuted-states", "--save-record", "record.json",
+                             *words)
         record = json.loads(self.path("record.json").read_text())
         return ended, {p["name"]: p for p in record["runners"][0]["properties"]}
 
@@ -75,6 +80,19 @@ class States(Case):
         found = properties["permuted-states"]
         self.assertEqual(found["verdict"], "broken")
         self.assertIn("of a batch of 3", found["smallest_case"])
+
+
+    def test_a_batch_that_is_given_is_not_tried(self):
+        ended, properties = self.check(False, "--dim", "batch=1")
+        found = properties["permuted-states"]
+        self.assertEqual(found["verdict"], "not applicable", ended.out + ended.err)
+        self.assertIn("fewer than 3 sequences along axis", found["detail"])
+
+    def test_sequences_that_share_a_dynamic_scale_are_not_tried(self):
+        ended, properties = self.check(False, scaled=True)
+        found = properties["permuted-states"]
+        self.assertEqual(found["verdict"], "not applicable", ended.out + ended.err)
+        self.assertIn("(DynamicQuantizeLinear) takes one scale for all rows", found["detail"])
 
 
 class Caches(Case):

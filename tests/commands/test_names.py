@@ -228,6 +228,26 @@ class SavedOutputs(Case):
                       said)
         self.compare([{"p": one, "q": two}], [{"p": two, "q": one}], "--map-outputs", "p=q", "q=p")
 
+    def test_a_swap_of_names_within_others_is_named(self):
+        one, two, _ = self.arrays(6)
+        said = self.compare([{"left": one, "right": two}], [{"left_1": two, "right_1": one}], code=1)
+        self.assertIn("outputs look swapped under their names: 'left' has the values of 'right_1'",
+                      said)
+
+    def test_two_letters_within_a_name_say_nothing(self):
+        one, two, _ = self.arrays(7)
+        said = self.compare([{"logits": one, "probs": two}], [{"ob": one, "gi": two}])
+        self.assertIn("logits with ob (by value", said)
+        self.assertIn("probs with gi (by value", said)
+
+    def test_nan_on_both_sides_is_called_so(self):
+        holed = np.where(np.arange(20).reshape(4, 5) == 7, np.float32(np.nan), self.arrays(8)[0])
+        said = self.compare([{"p": holed}], [{"p": holed}], code=1)
+        self.assertIn("reason: output 'p' holds 1 NaN in the same places on both sides", said)
+        other = np.where(np.arange(20).reshape(4, 5) == 8, np.float32(np.nan), self.arrays(8)[0])
+        said = self.compare([{"p": holed}], [{"p": other}], code=1)
+        self.assertIn("differs in 2 NaN or infinite values", said)
+
     def test_an_output_that_is_mapped_twice_is_refused(self):
         one, two, _ = self.arrays(4)
         said = self.compare([{"x": one, "y": two}], [{"x": two, "y": one}], "--map-outputs", "y=x",

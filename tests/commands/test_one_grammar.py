@@ -65,6 +65,14 @@ class InputShapes(Case):
                                      "shape-sweep", "--input-shapes", *words)
                 self.assertIn("2 shapes", record["runners"][0]["properties"][0]["detail"])
 
+    def test_consistency_refuses_several_without_a_sweep(self):
+        for words in SETS:
+            for which in (["--only", "repeated-runs"], ["--skip", "shape-sweep"]):
+                with self.subTest(words=words, which=which):
+                    said = self.refused("check", "consistency", "m.onnx", "--onnxrt", *which,
+                                        "--input-shapes", *words)
+                    self.assertIn("expected one shape for 'x', got 2", said)
+
     def test_fewer_iterations_than_sets_are_refused(self):
         said = self.refused("run", "m.onnx", "--onnxrt", "--input-shapes", "x:[1,3]", "x:[4,3]",
                             "--iterations", "1")

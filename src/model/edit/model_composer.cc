@@ -1,5 +1,7 @@
 #include "model/edit/model_composer.h"
 
+#include <utility>
+
 #include "model/onnx/onnx_order.h"
 #include "model/onnx/wire_reader.h"
 
@@ -255,6 +257,7 @@ Result<BytePieces> ModelComposer::Finish() const {
   BytePieces model;
   WireSource file(source_.bytes());
   WireReader reader(file, OnnxMessage::kModel, source_.bytes());
+  bool has_graph = false;
   while (reader.Next()) {
     const uint32_t field = reader.field();
     if (reader.type() == WireType::kBytes) {
@@ -263,8 +266,13 @@ Result<BytePieces> ModelComposer::Finish() const {
       reader.Skip();
     }
     if (field != kModelGraph && field != kModelTraining) model.AddView(reader.FieldBytes());
+    // Where the source has it: OpenVINO takes no file for a model in which several imports come
+    // first.
+    if (field == kModelGraph && !std::exchange(has_graph, true)) {
+      AppendPieces(model, kModelGraph, graph);
+    }
   }
-  AppendPieces(model, kModelGraph, graph);
+  if (!has_graph) AppendPieces(model, kModelGraph, graph);
   return model;
 }
 

@@ -17,17 +17,17 @@ using RowKind = RowState::Kind;
 // Sizes of open dimensions that no other size is taken for: primes, as kRowsAssumed is.
 constexpr int64_t kOthers[] = {1013, 1019, 1021, 1031, 1033, 1039};
 
-// The sizes of inputs whose first dimension is the batch, and what else is open of its own size.
-std::vector<InputDims> SizedInputs(const OnnxModel& model, std::span<const std::string> batched) {
+// The sizes of inputs with the batch along an axis, and what else is open of its own size.
+std::vector<InputDims> SizedInputs(const OnnxModel& model, std::span<const BatchedInput> batched) {
   std::vector<InputDims> sized;
   std::unordered_map<std::string, int64_t> symbols;
   size_t next = 0;
   for (const TensorInfo& input : model.RequiredInputs()) {
     if (!input.shape) continue;
-    const bool is_batched = std::find(batched.begin(), batched.end(), input.name) != batched.end();
+    const auto batch = std::ranges::find(batched, input.name, &BatchedInput::name);
     InputDims& dims = sized.emplace_back(InputDims{input.name, {}});
     for (const Dim& dim : *input.shape) {
-      const bool rows = is_batched && dims.dims.empty() && dim.dynamic();
+      const bool rows = batch != batched.end() && dims.dims.size() == batch->axis && dim.dynamic();
       if (rows || !dim.dynamic()) {
         dims.dims.push_back(rows ? kRowsAssumed : dim.value);
         continue;
@@ -41,19 +41,29 @@ std::vector<InputDims> SizedInputs(const OnnxModel& model, std::span<const std::
   return sized;
 }
 
+// A scale is the least that rows may share.
+bool MetLess(const RowState& a, const RowState& b) {
+  const auto share = [](const RowState& state) {
+    return state.kind != RowKind::kMet ? 0 : state.by_scale ? 1 : 2;
+  };
+  return share(a) < share(b);
+}
+
 // Values that hold sizes alone.
 bool TellsSizes(std::string_view op_type) { return op_type == "Shape" || op_type == "Size"; }
 
 class RowWalk {
  public:
-  RowWalk(const OnnxModel& model, std::span<const std::string> inputs)
+  RowWalk(const OnnxModel& model, std::span<const BatchedInput> inputs)
       : model_(model),
         flat_(model),
         shapes_(model, SizedInputs(model, inputs), ShapeTrust::kInputs) {
     shapes_.Declare(flat_.graph());
-    for (const std::string& input : inputs) states_[input] = {RowKind::kRows, 0, {}};
+    for (const auto& [name, axis] : inputs) {
+      states_[name] = {RowKind::kRows, static_cast<int64_t>(axis), {}};
+    }
     // What goes into bodies from the start.
-    for (const std::string& input : inputs) Continue(input, 0);
+    for (const BatchedInput& input : inputs) Continue(input.name, 0);
     for (const OnnxNode& node : flat_.graph().nodes) Visit(node);
   }
 
@@ -104,8 +114,8 @@ class RowWalk {
     const auto is = [](RowKind kind) {
       return [kind](const RowState& state) { return state.kind == kind; };
     };
-    const auto met = std::find_if(inputs.begin(), inputs.end(), is(RowKind::kMet));
-    if (met != inputs.end()) return *met;
+    const auto met = std::max_element(inputs.begin(), inputs.end(), MetLess);
+    if (met != inputs.end() && met->kind == RowKind::kMet) return *met;
     const bool unknown = std::any_of(inputs.begin(), inputs.end(), is(RowKind::kUnknown));
     if (std::none_of(inputs.begin(), inputs.end(), is(RowKind::kRows))) {
       return unknown ? RowState{RowKind::kUnknown, 0, {}} : RowState();
@@ -196,13 +206,15 @@ class RowWalk {
 }  // namespace
 
 std::vector<MeetingRows> FindMeetingRows(const OnnxModel& model,
-                                         std::span<const std::string> inputs,
+                                         std::span<const BatchedInput> inputs,
                                          std::span<const std::string> names) {
   const RowWalk walk(model, inputs);
   std::vector<MeetingRows> meeting;
   for (const std::string& name : names) {
     const RowState* const state = walk.Find(name);
-    if (state != nullptr && state->kind == RowKind::kMet) meeting.push_back({name, state->why});
+    if (state != nullptr && state->kind == RowKind::kMet) {
+      meeting.push_back({name, state->why, state->by_scale});
+    }
   }
   return meeting;
 }

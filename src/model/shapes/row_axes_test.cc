@@ -34,7 +34,8 @@ std::string WhyRowsMeet(std::string_view nodes, std::string_view more = {}) {
   const std::string graph = std::string(nodes) + made::Field(2, "g") + std::string(more) +
                             made::Field(11, made::Value("x")) + made::Field(12, made::Value("y"));
   const auto model = made::Shared(graph);
-  const std::vector<std::string> in = {"x"}, out = {"y"};
+  const std::vector<BatchedInput> in = {{"x"}};
+  const std::vector<std::string> out = {"y"};
   const std::vector<MeetingRows> meeting = FindMeetingRows(*model, in, out);
   return meeting.empty() ? "" : meeting.front().why;
 }
@@ -143,6 +144,35 @@ TEST(RowAxes, AWindowOverTheRowsCombinesThem) {
   EXPECT_EQ(
       WhyRowsMeet(NodeAfter(more, "Conv", {"t", "w"}, IntsAttribute("kernel_shape", {1, 3})), two),
       "");
+}
+
+TEST(RowAxes, ADynamicQuantisationIsKnownAlongAnyAxis) {
+  const std::string nodes = made::Field(1, made::Node("DynamicQuantizeLinear", {"x"}, {"q", "s"})) +
+                            OnlyNode("Cast", {"q"}, IntAttribute("to", 1));
+  EXPECT_THAT(WhyRowsMeet(nodes), HasSubstr("one scale"));
+  const std::string graph = nodes + made::Field(2, "g") + made::Field(11, made::Value("x")) +
+                            made::Field(12, made::Value("y"));
+  const auto model = made::Shared(graph);
+  const std::vector<BatchedInput> second = {{"x", 1}};
+  const std::vector<std::string> out = {"y"};
+  const std::vector<MeetingRows> meeting = FindMeetingRows(*model, second, out);
+  ASSERT_EQ(meeting.size(), 1u);
+  EXPECT_TRUE(meeting.front().by_scale);
+}
+
+TEST(RowAxes, WhatMeetsInASumDoesNotMeetByAScaleAlone) {
+  const auto model =
+      made::Shared(made::Field(1, made::Node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"})) +
+                   made::Field(1, made::Node("DequantizeLinear", {"q", "s", "z"}, {"d"})) +
+                   made::Field(1, made::Node("ReduceSum", {"x", "a"}, {"r"})) +
+                   OnlyNode("Add", {"d", "r"}) + made::Field(2, "g") + Numbers("a", {0}) +
+                   made::Field(11, made::Value("x")) + made::Field(12, made::Value("y")));
+  const std::vector<BatchedInput> in = {{"x"}};
+  const std::vector<std::string> out = {"y"};
+  const std::vector<MeetingRows> meeting = FindMeetingRows(*model, in, out);
+  ASSERT_EQ(meeting.size(), 1u);
+  EXPECT_FALSE(meeting.front().by_scale);
+  EXPECT_THAT(meeting.front().why, HasSubstr("ReduceSum"));
 }
 
 TEST(RowAxes, WhatNoRuleTellsIsNotSaidToMeet) {

@@ -328,7 +328,7 @@ RowState Attention(RowStep& step, size_t /*output*/) {
 }
 
 RowState DynamicallyQuantised(RowStep& step, size_t /*output*/) {
-  return step.Met("takes one scale for all rows");
+  return step.Met("takes one scale for all rows", true);
 }
 
 struct RowRule {

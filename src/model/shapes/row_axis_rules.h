@@ -28,7 +28,8 @@ struct RowState {
   };
   Kind kind = Kind::kNone;
   int64_t axis = 0;
-  std::string why;  ///< of kMet: "node 'a' (LSTM) goes along the rows"
+  std::string why;        ///< of kMet: "node 'a' (LSTM) goes along the rows"
+  bool by_scale = false;  ///< of kMet: of MeetingRows
 };
 
 /// A node and what is known of its inputs. All referred to must outlive it.
@@ -58,7 +59,7 @@ class RowStep {
   std::optional<std::vector<int64_t>> Axes() const { return shapes_.Axes(graph_, node_); }
 
   /// Rows meet here: `how` completes "node 'a' (Softmax) ...".
-  RowState Met(std::string_view how) const;
+  RowState Met(std::string_view how, bool by_scale = false) const;
 
  private:
   const OnnxModel& model_;

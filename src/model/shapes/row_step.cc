@@ -29,7 +29,7 @@ std::optional<std::vector<int64_t>> RowStep::Ints(size_t input) const {
   return input < names.size() ? shapes_.Ints(names[input]) : std::nullopt;
 }
 
-RowState RowStep::Met(std::string_view how) const {
+RowState RowStep::Met(std::string_view how, bool by_scale) const {
   const auto outputs = graph_.Outputs(node_);
   std::string who = "the node";
   if (!node_.name.empty()) {
@@ -38,7 +38,7 @@ RowState RowStep::Met(std::string_view how) const {
     who += " that makes '" + std::string(ShownName(outputs.front())) + "'";
   }
   return {RowState::Kind::kMet, 0,
-          who + " (" + std::string(node_.op_type) + ") " + std::string(how)};
+          who + " (" + std::string(node_.op_type) + ") " + std::string(how), by_scale};
 }
 
 }  // namespace vernier

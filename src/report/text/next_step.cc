@@ -120,12 +120,28 @@ std::string LogitsAdvice(const RunRecord& record) {
 
 }  // namespace
 
+// Are NaN of both sides in the same places all that is not finite?
+bool HasNansAlike(const OutputRecord& output) {
+  const auto &first = output.figures.first, &second = output.figures.second;
+  return first && second && first->nan_count == output.not_finite &&
+         second->nan_count == output.not_finite && first->first_nan == second->first_nan;
+}
+
 std::string FormatAdvice(const RunRecord& record) {
   // Where the outputs part is known then, and a bound is no tolerance that could be wider.
   if (record.blame) return "";
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output) || output.not_finite == 0) continue;
+      if (HasNansAlike(output)) {
+        return OneLine("reason: output '" + output.name + "' holds " +
+                       Counted(output.not_finite, "NaN", "NaN") +
+                       " in the same places on both sides, which pass no comparison; feed what the "
+                       "model makes numbers of (--load-inputs, --val-range)" +
+                       (record.runners.empty() ? ""
+                                               : ", or find where they start: add --onnx-outputs "
+                                                 "'*' --validate"));
+      }
       return OneLine("reason: output '" + output.name + "' differs in " +
                      Counted(output.not_finite, "NaN or infinite value") +
                      (record.runners.empty()

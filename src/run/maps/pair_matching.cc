@@ -27,7 +27,8 @@ void AddFailedByName(const IterationComparison& comparison, const DeviceMeasure*
                      TensorMap& a, TensorMap& b) {
   for (const OutputComparison& output : comparison.outputs) {
     const bool held = device != nullptr && (device->Holds(output.a) || device->Holds(output.b));
-    const bool by_name = output.how == PairedBy::kExact || output.how == PairedBy::kFolded;
+    const bool by_name = output.how == PairedBy::kExact || output.how == PairedBy::kFolded ||
+                         output.how == PairedBy::kSubstring;
     if (output.passed() || !by_name || held) continue;
     a.push_back({output.a_name, output.a});
     b.push_back({output.b_name, output.b});
