@@ -3,10 +3,19 @@
 #include "inputs/shape_grid.h"
 #include "options/bind/bind_model.h"
 #include "options/bind/file_conflicts.h"
+#include "util/list_has.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
+
+constexpr std::string_view kShapeSweep = "shape-sweep";
+
+// Every property but one uses the first shape of each input.
+bool SweepsShapes(const ConsistencyOptions& options) {
+  return (options.only.empty() || ListHas(options.only, kShapeSweep)) &&
+         !ListHas(options.skip, kShapeSweep);
+}
 
 Result<ConsistencyOptions> BindOptions(const ParsedArgs& args) {
   ConsistencyOptions options;
@@ -47,6 +56,10 @@ Result<ConsistencyPlan> BindConsistency(const ParsedArgs& args, const Invocation
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindPlan(args, invocation, log));
   if (!args.Has("rtol") && !args.Has("atol") && !args.Has("tolerance")) {
     plan.run.compare->tolerance.fallback = ToleranceRule::kAuto;
+  }
+  if (!SweepsShapes(plan.options) && !plan.run.lenient) {
+    VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.run.inputs.shape_words,
+                                    "check consistency without shape-sweep"));
   }
   return plan;
 }

@@ -97,13 +97,8 @@ class MovedInference {
   double roundoff() const { return roundoff_; }
 
   Result<TensorMap> Infer(std::optional<Nudge> nudge) const {
-<<<<<<< HEAD
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
-    if (!weights_ || !nudge) return InferAside(live_, stream_, moved, iteration_);
-=======
     VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge, steps_));
-    if (!weights_ || !nudge) return live_.InferAside(stream_, moved, iteration_);
->>>>>>> refs/box/K
+    if (!weights_ || !nudge) return InferAside(live_, stream_, moved, iteration_);
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
     return InferAsideWith(live_, stream_, *model, moved, iteration_);
   }

@@ -18,6 +18,22 @@ struct SplitFeed {
   TensorMap tensors, parts;
 };
 
+// Some runtimes leave out the inputs that no output depends on, and others of the same model ask
+// for them.
+std::vector<TensorInfo> WithInputsOfOthers(const LiveRunner& first,
+                                           const std::deque<LiveRunner>& runners) {
+  std::vector<TensorInfo> inputs = first.session().inputs;
+  const std::string& path = first.plan().model.path;
+  for (const LiveRunner& other : runners) {
+    if (path.empty() || !other.opened() || other.plan().model.path != path) continue;
+    for (const TensorInfo& input : other.session().inputs) {
+      const bool known = std::ranges::find(inputs, input.name, &TensorInfo::name) != inputs.end();
+      if (!known && !other.inputs_unknown()) inputs.push_back(input);
+    }
+  }
+  return inputs;
+}
+
 Result<SplitFeed> SplitParts(const TensorMap& feed, std::span<const std::string> nested) {
   SplitFeed split;
   std::vector<bool> found(nested.size(), false);
@@ -83,7 +99,7 @@ Result<std::vector<TensorInfo>> RunnerFeeds::InputsToFeed(
     // A feed is a step, or a sequence in the shapes of steps.
     const bool takes_all_steps = steps_.states() != nullptr && steps_.states()->axis(i);
     if (!runner.opened() || takes_all_steps) continue;
-    if (!runner.inputs_unknown()) return runner.session().inputs;
+    if (!runner.inputs_unknown()) return WithInputsOfOthers(runner, runners_);
     if (silent == nullptr) silent = &runner;
   }
   if (supplied || !plan_.inputs.load_paths.empty()) return std::vector<TensorInfo>();
