@@ -11,6 +11,7 @@
 #include "compare/comparison.h"
 #include "compare/vacuous.h"
 #include "kernels/magnitudes.h"
+#include "model/shapes/shape_conflicts.h"
 #include "run/comparison/output_names.h"
 #include "run/feeds/described_inputs.h"
 #include "run/live/pair_error_bounds.h"
@@ -91,6 +92,15 @@ std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const Batche
   if (plan.type != "onnx") return {};
   const Result<OnnxModel> model = OnnxModel::Open(plan.path);
   return model.ok() ? FindMeetingRows(*model, inputs, outputs) : std::vector<MeetingRows>();
+}
+
+std::string ConflictIn(const ModelPlan& plan, const TensorMap& feed) {
+  if (plan.type != "onnx") return "";
+  const Result<OnnxModel> model = OnnxModel::Open(plan.path);
+  if (!model.ok()) return "";
+  std::vector<InputDims> inputs;
+  for (const NamedTensor& input : feed) inputs.push_back({input.name, input.tensor.dims()});
+  return FindShapeConflict(*model, inputs);
 }
 
 // Of a runner against itself, with inputs of these sizes.
@@ -271,6 +281,10 @@ class RunnerCheck {
     subject.meeting = [&](auto inputs, auto outputs) {
       return MeetingIn(examined.plan.model, inputs, outputs);
     };
+    subject.refused_by_all = [&](const TensorMap& feed) {
+      std::string why = ConflictIn(examined.plan.model, feed);
+      return !why.empty() ? why : OthersRefuse(first.plan, examined.plan, feed);
+    };
     subject.draw_given = [&] { return drawer.OfGivenShapes(*subject.probe, errors_only_); };
     std::optional<PairErrorBounds> of_others;
     subject.bounds_of = [&](const TensorMap& feed, const TensorMap& outputs) -> const ErrorBounds& {
@@ -286,6 +300,24 @@ class RunnerCheck {
     WiderBounds wider(subject);
     subject.widen = [&](const TensorMap& feed) { return wider.For(feed); };
     return TryProperties(std::move(record), subject);
+  }
+
+  // That every other framework of the plan refuses a feed as well; empty where there is none, or
+  // one takes it.
+  std::string OthersRefuse(const RunPlan& plan, const RunnerPlan& own, const TensorMap& feed) {
+    std::string refuse;
+    for (const RunnerPlan& other : plan.runners) {
+      if (other.backend == own.backend) continue;
+      const auto model = ModelSource::Prepare(other.model, errors_only_);
+      if (!model.ok()) return "";
+      const auto probe = Probe::Open(again_, other, **model);
+      if (!probe.ok()) return "";
+      const Result<TensorMap> coerced = (*probe)->Coerce(feed, errors_only_);
+      if (!coerced.ok() || (*probe)->Infer(*coerced).ok()) return "";
+      if ((*probe)->runner().lost_worker()) return "";
+      refuse += (refuse.empty() ? "" : ", ") + other.backend;
+    }
+    return refuse.empty() ? "" : "so does " + refuse;
   }
 
   RowPlan PlanRows(const Subject& subject) const {

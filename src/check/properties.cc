@@ -56,12 +56,24 @@ std::vector<std::string> DynamicDimensions(const Subject& subject) {
   return names;
 }
 
+// What of a sweep the model itself refuses, which is no fault of the runner.
+struct Refused {
+  std::string first;  // the first of it, and why
+  bool last = false;  // the last one tried was
+};
+
 // Other shapes have no expected values; but they must run, unless the model is known to refuse some
-// sizes, and twice to the same result.
-bool HoldTwice(Subject& subject, Trial& trial, const std::string& what, const TensorMap& feed) {
+// sizes, or these, and twice to the same result.
+bool HoldTwice(Subject& subject, Trial& trial, const std::string& what, const TensorMap& feed,
+               Refused& refused) {
   const Result<TensorMap> once = subject.probe->Infer(feed);
-  const bool refused = !once.ok() && !subject.probe->runner().lost_worker();
-  if (refused && subject.refuses_sizes) return true;
+  refused.last = !once.ok() && !subject.probe->runner().lost_worker();
+  if (refused.last && subject.refuses_sizes) return true;
+  if (refused.last && subject.refused_by_all) {
+    const std::string why = subject.refused_by_all(feed);
+    if (!why.empty() && refused.first.empty()) refused.first = what + " (" + why + ")";
+    if (!why.empty()) return true;
+  }
   if (!once.ok()) return trial.Break(what, once.status().message());
   return trial.Hold(what, *once, subject.probe->Infer(feed));
 }
@@ -75,13 +87,34 @@ std::string ShapesOf(const TensorMap& feed) {
   return text;
 }
 
+std::string Aside(const Subject& subject, const Refused& refused) {
+  if (!refused.first.empty()) return "sizes aside that the model refuses: " + refused.first;
+  return subject.refuses_sizes ? "sizes aside that the model refuses" : "";
+}
+
 // Those that --input-shapes gives in turn; the first of them is what all else is tried with.
 PropertyRecord SweepGiven(Subject& subject, const std::vector<TensorMap>& feeds) {
   Trial trial(subject);
+  Refused refused;
   for (const TensorMap& feed : feeds) {
-    if (!HoldTwice(subject, trial, "inputs of the shapes " + ShapesOf(feed), feed)) break;
+    if (!HoldTwice(subject, trial, "inputs of the shapes " + ShapesOf(feed), feed, refused)) break;
   }
-  return trial.Finish("shapes");
+  return trial.Finish("shapes", Aside(subject, refused));
+}
+
+// One dimension of that size; where the model refuses it, all of them: they may have to agree.
+bool SweepSize(Subject& subject, Trial& trial, const FreeSizes& sizes, Refused& refused) {
+  const Result<TensorMap> alone = subject.draw(sizes);
+  if (!alone.ok()) return trial.Break("sizes", alone.status().message());
+  const std::string of = " of size " + std::to_string(sizes.size);
+  const std::string name =
+      sizes.dimension->empty() ? "dynamic dimensions" : "'" + *sizes.dimension + "'";
+  if (!HoldTwice(subject, trial, name + of, *alone, refused)) return false;
+  if (!refused.last || subject.refuses_sizes) return true;
+  const Result<TensorMap> together =
+      subject.draw({.dimension = sizes.dimension, .size = sizes.size, .others = sizes.size});
+  if (!together.ok() || SameShapes(*alone, *together)) return true;
+  return HoldTwice(subject, trial, "all free dimensions" + of, *together, refused);
 }
 
 PropertyRecord ShapeSweep(Subject& subject) {
@@ -94,22 +127,20 @@ PropertyRecord ShapeSweep(Subject& subject) {
   }
   if (dimensions.empty()) return NotApplicable("every dimension of the inputs is fixed");
   Trial trial(subject);
-  for (const std::string& dimension : dimensions) {
-    for (const int64_t size : kSweepSizes) {
-      const Result<TensorMap> feed = subject.draw({.dimension = dimension, .size = size});
-      if (!feed.ok()) return NotApplicable(feed.status().message());
-      const std::string what = (dimension.empty() ? "dynamic dimensions" : "'" + dimension + "'") +
-                               " of size " + std::to_string(size);
-      if (!HoldTwice(subject, trial, what, *feed)) return trial.Finish("");
-    }
-  }
-  const std::string aside = subject.refuses_sizes ? "sizes aside that the model refuses" : "";
-  if (dimensions.size() == 1) return trial.Finish("shapes", aside);
-  // What only goes wrong where two of them are more than 1.
+  // What only goes wrong where two of them are more than 1 comes last.
   const Result<TensorMap> together = subject.draw({.others = kLargerSize});
   if (!together.ok()) return NotApplicable(together.status().message());
+  Refused refused;
+  for (const std::string& dimension : dimensions) {
+    for (const int64_t size : kSweepSizes) {
+      const FreeSizes sizes{.dimension = dimension, .size = size};
+      if (!SweepSize(subject, trial, sizes, refused)) return trial.Finish("");
+    }
+  }
+  if (dimensions.size() == 1) return trial.Finish("shapes", Aside(subject, refused));
   const std::string what = "all free dimensions of size " + std::to_string(kLargerSize);
-  if (!HoldTwice(subject, trial, what, *together)) return trial.Finish("");
+  if (!HoldTwice(subject, trial, what, *together, refused)) return trial.Finish("");
+  const std::string aside = Aside(subject, refused);
   return trial.Finish(
       "shapes", "each free dimension by itself, and " + what + (aside.empty() ? "" : "; " + aside));
 }

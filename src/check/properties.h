@@ -59,6 +59,9 @@ struct Subject {
   std::function<Result<std::vector<TensorMap>>()> draw_given;
   /// Where rows of a batch meet in the model. May be empty.
   FindMeeting meeting = {};
+  /// Why no runner could take a feed, as far as is known: shapes that do not fit each other in the
+  /// model, or all other runners of the plan refuse it, too. May be empty.
+  std::function<std::string(const TensorMap& feed)> refused_by_all = {};
   /// The bounds for outputs of other sizes than those of `samples`, predicted for the first feed
   /// that it is called with. They hold until it is called again.
   std::function<const ErrorBounds&(const TensorMap& feed, const TensorMap& outputs)> bounds_of = {};
