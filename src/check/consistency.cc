@@ -94,7 +94,7 @@ std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const Batche
   return model.ok() ? FindMeetingRows(*model, inputs, outputs) : std::vector<MeetingRows>();
 }
 
-std::string ConflictIn(const ModelPlan& plan, const TensorMap& feed) {
+std::string FoundConflict(const ModelPlan& plan, const TensorMap& feed) {
   if (plan.type != "onnx") return "";
   const Result<OnnxModel> model = OnnxModel::Open(plan.path);
   if (!model.ok()) return "";
@@ -282,7 +282,7 @@ class RunnerCheck {
       return MeetingIn(examined.plan.model, inputs, outputs);
     };
     subject.refused_by_all = [&](const TensorMap& feed) {
-      std::string why = ConflictIn(examined.plan.model, feed);
+      std::string why = FoundConflict(examined.plan.model, feed);
       return !why.empty() ? why : OthersRefuse(first.plan, examined.plan, feed);
     };
     subject.draw_given = [&] { return drawer.OfGivenShapes(*subject.probe, errors_only_); };

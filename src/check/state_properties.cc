@@ -160,6 +160,16 @@ bool HoldSequences(Subject& subject, Trial& trial, const Batch& batch, const std
   return trial.Hold(what, *expected, OnlyWithAxis(*outputs, batch.axes.outputs));
 }
 
+void TrySequences(Subject& subject, Trial& trial, const Batch& batch) {
+  const std::string of_batch = " of a batch of " + std::to_string(kSequences);
+  bool holds =
+      HoldSequences(subject, trial, batch, "the sequences" + of_batch + " reversed", {2, 1, 0});
+  for (int64_t i = 0; holds && i < kSequences; ++i) {
+    holds = HoldSequences(subject, trial, batch,
+                          "sequence " + std::to_string(i) + of_batch + " alone", {i});
+  }
+}
+
 }  // namespace
 
 PropertyRecord PermutedStates(Subject& subject) {
@@ -184,7 +194,6 @@ PropertyRecord PermutedStates(Subject& subject) {
   if (!why.empty()) return NotApplicable(std::move(why));
   Trial trial(subject);
   trial.AllowRounding(&*feed);
-  const std::string of_batch = " of a batch of " + std::to_string(kSequences);
   const Result<TensorMap> made = subject.probe->Infer(*feed);
   if (!made.ok()) {
     trial.Break("a batch of " + std::to_string(kSequences) + " sequences", made.status().message());
@@ -192,12 +201,7 @@ PropertyRecord PermutedStates(Subject& subject) {
   }
   const TensorMap outputs = OnlyWithAxis(*made, axes->outputs);
   const Batch batch{*axes, *feed, outputs};
-  bool holds =
-      HoldSequences(subject, trial, batch, "the sequences" + of_batch + " reversed", {2, 1, 0});
-  for (int64_t i = 0; holds && i < kSequences; ++i) {
-    holds = HoldSequences(subject, trial, batch,
-                          "sequence " + std::to_string(i) + of_batch + " alone", {i});
-  }
+  TrySequences(subject, trial, batch);
   PropertyRecord record =
       trial.Finish("batches", "'" + axes->symbol + "' of size " + std::to_string(kSequences) +
                                   ", reversed, and each alone");

@@ -9,8 +9,8 @@ import onnx
 from onnx import TensorProto, helper
 
 import lint_models
+from lint_case import LintCase
 from lint_models import BESIDE, BROKEN, all_models, model, node, value, weight
-from program import Case
 
 # What Polygraphy said of the same models, recorded by recordings.py.
 PEER = json.loads((pathlib.Path(__file__).parent / "lint_peer.json").read_text())
@@ -61,20 +61,7 @@ WARNINGS = {"import-twice", "newer-opset", "duplicate-metadata", "no-nodes", "no
 ELSEWHERE = {"unreadable", "unsupported-opset", "runner-failed", "runner-warning", "sizes-needed"}
 
 
-class CheckLint(Case):
-    def lint(self, made, *words):
-        raw = made if isinstance(made, bytes) else made.SerializeToString()
-        self.path("m.onnx").write_bytes(raw)
-        report = self.path("report.json")
-        report.unlink(missing_ok=True)
-        ended = self.vernier("check", "lint", "m.onnx", "-o", "report.json", *words)
-        said = json.loads(report.read_text()) if report.exists() else None
-        return ended, said
-
-    def rules(self, said, level=None):
-        return {entry["rule"] for entry in said["lint_entries"]
-                if level is None or entry["level"] == level}
-
+class CheckLint(LintCase):
     def test_a_faultless_model_has_no_findings(self):
         for words in ((), ("--no-run",), ("--onnxrt", "--openvino")):
             with self.subTest(words):
@@ -319,30 +306,6 @@ class CheckLint(Case):
         self.assertEqual(self.rules(said), {"dangling-input"})
         self.assertEqual(said["summary"]["failing"], ["If_of_y"])
         self.assertIn("in a body of If_of_y", said["lint_entries"][0]["message"])
-
-    def test_weights_of_every_float_type_are_looked_at(self):
-        values = [1, np.inf, np.nan]
-        for made in (weight("w", np.array(values, "f2")), weight("w", np.array(values, "f8")),
-                     helper.make_tensor("w", TensorProto.BFLOAT16, [3], values)):
-            with self.subTest(made.data_type):
-                ended, said = self.lint(
-                    model([node("Cast", ["w"], ["c"], to=TensorProto.FLOAT),
-                           node("Add", ["x", "c"], ["y"])], weights=[made]), "--no-run")
-                self.assertEqual(self.rules(said), {"non-finite-weight"}, ended.out + ended.err)
-                self.assertIn("2 of 3 values", said["lint_entries"][0]["message"])
-
-    def test_a_clip_without_an_end_is_no_fault(self):
-        bounds = [weight("low", np.array(-np.inf, "f4")), weight("high", np.array(np.inf, "f4"))]
-        clip = [node("Clip", ["x", "low", "high"], ["y"])]
-        ended, said = self.lint(model(clip, weights=bounds), "--no-run")
-        self.assertEqual(self.rules(said), set(), ended.out + ended.err)
-        # Where something else reads it, or the bound is no number, it is one.
-        also = [node("Clip", ["x", "low", "high"], ["c"]), node("Add", ["c", "high"], ["y"])]
-        _, said = self.lint(model(also, weights=bounds), "--no-run")
-        self.assertEqual(self.rules(said), {"non-finite-weight"})
-        bounds[1] = weight("high", np.array(np.nan, "f4"))
-        _, said = self.lint(model(clip, weights=bounds), "--no-run")
-        self.assertEqual(self.rules(said), {"non-finite-weight"})
 
     def test_sizes_that_do_not_fit_the_model(self):
         for words, says in {"nosuch:[2,3]": "no input 'nosuch'", "x:[2,3,4]": "does not fit",

@@ -118,6 +118,22 @@ class MeetingRows(Case):
         self.assertIn("--strict: batch-of-one holds only because the model is ill-conditioned: "
                       "κ = ", ended.out + ended.err)
 
+    def test_dimensions_that_must_agree_vary_together(self):
+        infos = [helper.make_tensor_value_info(name, 1, [size, 3])
+                 for name, size in (("x", "m"), ("z", "n"), ("y", None))]
+        axis = {"axis": 1}
+        graph = helper.make_graph([helper.make_node("Concat", ["x", "z"], ["y"], "joined", **axis)],
+                                  "g", infos[:2], [helper.make_tensor_value_info("y", 1, None)])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("two.onnx")))
+        ended, properties = self.properties("two.onnx", "--onnxrt", "--only", "shape-sweep")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        found = properties["shape-sweep"]
+        self.assertEqual(found["verdict"], "holds")
+        self.assertRegex(found["detail"], "^11 shapes")
+        self.assertIn("sizes aside that the model refuses: 'm' of size 2 (node 'joined' (Concat) is "
+                      "given (2, 3) and (1, 3))", found["detail"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -230,7 +230,8 @@ class SavedOutputs(Case):
 
     def test_a_swap_of_names_within_others_is_named(self):
         one, two, _ = self.arrays(6)
-        said = self.compare([{"left": one, "right": two}], [{"left_1": two, "right_1": one}], code=1)
+        said = self.compare([{"left": one, "right": two}],
+                            [{"left_1": two, "right_1": one}], code=1)
         self.assertIn("outputs look swapped under their names: 'left' has the values of 'right_1'",
                       said)
 
