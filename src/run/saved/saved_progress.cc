@@ -200,7 +200,7 @@ int64_t SavedProgress::most_iterations() const {
 }
 
 bool SavedProgress::IsSample(size_t runner, int64_t iteration) const {
-  const int64_t count = iterations(runner);
+  const int64_t count = std::min(iterations(runner), expected_.value_or(iterations(runner)));
   return iteration >= 0 && iteration < count && (iteration == 0 || iteration == count - 1);
 }
 

@@ -47,7 +47,11 @@ class SavedProgress {
   /// kMalformed when it is damaged, in a file that was saved whole.
   Result<IterationResult> Take(size_t runner, int64_t iteration);
 
-  /// Whether an iteration that is here is made again all the same, for Check.
+  /// This run has so many iterations, where that is known beforehand.
+  void Expect(std::optional<int64_t> iterations) { expected_ = iterations; }
+
+  /// Whether an iteration that is here is made again all the same, for Check: the first, and the
+  /// last that is taken.
   bool IsSample(size_t runner, int64_t iteration) const;
   /// kMalformed when what was made now is not what was saved.
   Status Check(size_t runner, int64_t iteration, const IterationResult& made);
@@ -129,6 +133,7 @@ class SavedProgress {
   std::vector<int64_t> again_;   // those that had to be made again
   std::vector<Looked> looked_;
   EarlierSources made_with_;
+  std::optional<int64_t> expected_;
   bool of_shard_ = false;
   bool refused_ = false;
   bool warned_of_bits_ = false;
