@@ -162,6 +162,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   VERNIER_TRY(progress->CheckRunners());
   progress->Choose();
   VERNIER_TRY(progress->CheckOrigin(origin));
+  VERNIER_TRY(progress->CheckSteps(plan));
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=

@@ -31,8 +31,8 @@ class SavedProgress {
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
   /// the parts beside it, which runs that were killed have left; takes of each runner what holds
   /// most iterations. Null when nothing was saved. kMalformed when what stands there is in use,
-  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one), or
-  /// parts have other --batch-feeds.
+  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one), parts
+  /// have other --batch-feeds, or a run of steps finds what does not say its steps.
   static Result<std::unique_ptr<SavedProgress>> Find(const RunPlan& plan,
                                                      const std::vector<std::string>& runners,
                                                      const PartialOrigin& origin, Logger& logger);
@@ -117,6 +117,7 @@ class SavedProgress {
   Status CheckRunners() const;
   Status CheckWhole(const RunPlan& plan);
   Status CheckOrigin(const PartialOrigin& own);
+  Status CheckSteps(const RunPlan& plan);
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
   Status Damaged(const Source& source, const Status& status);
