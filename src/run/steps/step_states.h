@@ -54,6 +54,9 @@ class StepStates {
   /// nothing feeds an input that is a state of the first runner, or if words without a label are
   /// about other runners alone; else if they are not about the reference.
   Status Pair(size_t runner, RunnerSides sides);
+  /// Can there be a state that only the runner knows? Of one that was paired, is given no state and
+  /// says of none inside.
+  bool MayHideState(size_t runner) const;
   /// May an input that stays still turn out to be a state, by sizes that a runner does not declare?
   bool WantsToSee(size_t runner) const { return runners_[runner].unseen; }
   /// What a runner was fed with at a step, and gave: Pair() once more for inputs that nothing
