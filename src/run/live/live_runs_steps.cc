@@ -146,7 +146,9 @@ int64_t LiveRuns::IterationsOf(size_t index) const {
 }
 
 Status LiveRuns::RememberState(size_t index, const TensorMap& outputs) {
-  return FailWithoutState(index, steps()->Remember(index, outputs));
+  Status remembered = steps()->Remember(index, outputs);
+  if (remembered.ok()) remembered = steps()->CheckHandedOn(index, plan_.lenient);
+  return FailWithoutState(index, std::move(remembered));
 }
 
 Status LiveRuns::FailWithoutState(size_t index, Status remembered) {

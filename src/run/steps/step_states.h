@@ -109,7 +109,11 @@ class StepStates {
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
   /// What a runner made of this step. kBackend where it lacks what its next step is fed with.
   Status Remember(size_t runner, const TensorMap& outputs);
-  /// The same of a step that was made once more; its tokens stay those that were chosen first.
+  /// kBackend where what it hands on to its next step is of another type or shape than its input
+  /// takes. `lenient`: as far as it cannot be cast or reshaped.
+  Status CheckHandedOn(size_t runner, bool lenient) const;
+  /// As Remember(), of a step that was made once more; its tokens stay those that were chosen
+  /// first.
   Status RememberAgain(size_t runner, const TensorMap& outputs);
 
   /// The feed of this step as one runner is given it, before --map-inputs and after. With all of
@@ -184,6 +188,9 @@ class StepStates {
         runners_(names_.size()) {}
   bool shares_state() const {
     return plan_->state == StateSource::kReference || names_.size() == 1;
+  }
+  bool FeedsNext(size_t runner) const {
+    return !position_.last() && (runner == 0 || !shares_state());
   }
   std::vector<std::string> DrivenInputs() const;
   Status CheckReference() const;
