@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "compare/same_bits.h"
 #include "kernels/element_blocks.h"
 #include "kernels/tensor_elements.h"
 
@@ -58,6 +59,12 @@ std::optional<TensorPair> WithoutSharedNans(const Tensor& a, const Tensor& b) {
   }
   if (!left) return {};
   return TensorPair{left->Take(), right->Take()};
+}
+
+bool HaveSameValues(const Tensor& a, const Tensor& b) {
+  if (SameBits(a, b)) return true;
+  const std::optional<TensorPair> others = WithoutSharedNans(a, b);
+  return others && SameBits(others->a, others->b);
 }
 
 }  // namespace vernier

@@ -16,4 +16,7 @@ struct TensorPair {
 /// memory cannot be had; nothing is copied before the first such place was found.
 std::optional<TensorPair> WithoutSharedNans(const Tensor& a, const Tensor& b);
 
+/// Whether all elements are the same, NaN as NaN and infinities as themselves.
+bool HaveSameValues(const Tensor& a, const Tensor& b);
+
 }  // namespace vernier

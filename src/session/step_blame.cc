@@ -1,6 +1,7 @@
 #include "session/step_blame.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "blame/sides/quiet_logger.h"
+#include "compare/shared_nans.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/steps/step_timeline.h"
@@ -36,6 +38,21 @@ double TimesOver(const OutputComparison& output) {
   const auto* const data = output.FindData<SimpleResult>(CompareFunction::kSimple);
   if (data != nullptr) return data->times_over();
   return output.passed() ? 0 : std::numeric_limits<double>::infinity();
+}
+
+// It fails, but NaN that both sides make alike is no error of one.
+bool FailsAlike(const OutputComparison& output) {
+  return !output.passed() && HaveSameValues(output.a, output.aligned_b);
+}
+
+// Nothing else than that.
+bool FailsAlike(const IterationComparison& comparison) {
+  bool any = false;
+  for (const OutputComparison& output : comparison.outputs) {
+    if (!output.passed() && !FailsAlike(output)) return false;
+    any |= !output.passed();
+  }
+  return any;
 }
 
 // In memory of its own: a state is in that of a worker, which ends with its run. Where that cannot
@@ -65,14 +82,16 @@ class StepWatch final : public NoReports {
   }
   void IterationStarted(int64_t iteration) override { iteration_ = iteration; }
   void PairCompared(const IterationComparison& comparison) override {
-    StepError error{iteration_, "", 0, !comparison.passed()};
+    const bool alike = FailsAlike(comparison);
+    StepError error{iteration_, "", 0, !comparison.passed() && !alike};
     for (const OutputComparison& output : comparison.outputs) {
-      const double times = TimesOver(output);
+      const double times = FailsAlike(output) ? 0 : TimesOver(output);
       if (!error.output.empty() && !(times > error.times)) continue;
       error.output = output.a_name;
       error.times = times;
     }
     errors_.push_back(error);
+    if (alike && !alike_.there()) Choose(error, alike_);
     const bool counts = !parts_ || iteration_ <= wanted_;
     if (error.failed && counts && !first_.there()) Choose(error, first_);
     if (iteration_ == wanted_) Choose(error, at_wanted_);
@@ -81,10 +100,11 @@ class StepWatch final : public NoReports {
   }
 
   // The step at which tokens part, where that fails. Else the first step that fails, else the one
-  // that was wanted, else the worst.
+  // that was wanted, else the first with NaN on both sides, else the worst.
   const StepError& chosen() const {
     if (parts_ && at_wanted_.failed) return at_wanted_;
-    return first_.there() ? first_ : at_wanted_.there() ? at_wanted_ : worst_;
+    if (first_.there() || at_wanted_.there()) return first_.there() ? first_ : at_wanted_;
+    return alike_.there() ? alike_ : worst_;
   }
   const StepError& first() const { return first_; }
   TensorMap FeedOf(const StepError& error) const {
@@ -104,7 +124,7 @@ class StepWatch final : public NoReports {
     if (fed != fed_.end()) feeds_.insert_or_assign(error.iteration, CopyFeed(fed->second));
     std::erase_if(feeds_, [&](const auto& kept) {
       return kept.first != first_.iteration && kept.first != at_wanted_.iteration &&
-             kept.first != worst_.iteration;
+             kept.first != alike_.iteration && kept.first != worst_.iteration;
     });
   }
 
@@ -112,9 +132,9 @@ class StepWatch final : public NoReports {
   const bool parts_;
   int64_t iteration_ = 0;
   std::map<int64_t, TensorMap> fed_;    // not compared yet
-  std::map<int64_t, TensorMap> feeds_;  // of the three below
+  std::map<int64_t, TensorMap> feeds_;  // of the four below
   std::vector<StepError> errors_;
-  StepError first_, at_wanted_, worst_;
+  StepError first_, at_wanted_, alike_, worst_;
 };
 
 RunPlan StepsOf(const BlamePlan& plan, StateSource state, bool fail_fast) {
@@ -194,6 +214,11 @@ BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const Ste
   return record;
 }
 
+// Of the sequences, which the feed of the step may not show.
+bool NamesNanInput(const std::string& note) {
+  return note.starts_with("the input '") && note.find(" holds NaN") != std::string::npos;
+}
+
 std::string FailureOf(const BlameStepRecord& step) {
   if (!step.wrong_by_itself && !step.first_total_step) return "";
   return "output '" + step.output + "' is " +
@@ -240,6 +265,7 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   of_step.fed_back = OutputsFedBack(plan, *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
+  std::ranges::copy_if(with_own.notes, std::back_inserter(outcome.record.notes), NamesNanInput);
   // Outputs are out of their bounds, whether a layer is to blame for it or not.
   outcome.faults.mismatch |= !of_step.failed.empty();
   return outcome;

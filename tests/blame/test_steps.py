@@ -38,6 +38,19 @@ def recurrent(path, gain=1.0, late=False):
               path)
 
 
+def overflows(path):
+    """hn = 1e8 h + x, y = hn: infinite from step 5 on."""
+    nodes = [helper.make_node("Mul", ["h", "k"], ["t"], name="times"),
+             helper.make_node("Add", ["t", "x"], ["hn"], name="add"),
+             helper.make_node("Identity", ["hn"], ["y"], name="copy")]
+    info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4])
+            for n in ("x", "h", "y", "hn")}
+    graph = helper.make_graph(nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
+                              [numpy_helper.from_array(np.float32(1e8), "k")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
 def masked(path, holds=True):
     """Of each position of [batch, positions, 4]: stateN = tanh(state W + x), and where the mask is
     0 `state`, if it `holds` that over padding."""
@@ -140,6 +153,27 @@ class Steps(Case):
                              "--step-slice", "x:axis=1", *words)
         self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
         return ended.stdout + ended.stderr, found
+
+    def test_what_both_sides_overflow_to_alike_is_no_fault(self):
+        overflows("good.onnx")
+        overflows("bad.onnx")
+        said, found = self.search(0)
+        self.assertEqual((found["at_step"]["step"], found["at_step"]["wrong_by_itself"]),
+                         (5, False), said)
+        self.assertEqual(found["culprits"], [])
+        self.assertNotIn("times over its error bound at step", said)
+
+    def test_nan_in_the_first_state_is_named(self):
+        recurrent("good.onnx")
+        recurrent("bad.onnx")
+        np.savez("state.npz", h=np.array([[0, np.nan, 0, 0]], "f4"))
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx", "--iterations", "1", "--feed-back", "hn:h",
+                             "--steps", "3", "--initial-state", "state.npz")
+        said = ended.stdout + ended.stderr
+        self.assertEqual(ended.returncode, 0, said)
+        self.assertIn("the input 'h' of sequence 0 holds NaN, the first at (0, 1)",
+                      " ".join(found["notes"]), said)
 
     def test_the_step_and_the_layer_in_it_are_named(self):
         recurrent("good.onnx", 1.0, late=True)

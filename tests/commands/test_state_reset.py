@@ -240,18 +240,23 @@ class StateInside(Case):
         self.assertIn("FAILED | repeated-runs | ", ended.out + ended.err)
 
     def test_a_run_goes_on_with_the_whole_of_a_sequence(self):
-        self.write("sum.py", SCRIPT.format(method="reset_states"))
+        whole = SCRIPT.format(method="reset_states")
         words = ("run", "--runner", "a=sum.py", "--python", sys.executable, "--input-shapes",
-                 "x:[1,20]", "--steps", "5", "--step-slice", "x:axis=1,size=4", "--save-outputs",
-                 "o.json")
-        self.assertEqual(self.vernier(*words, "--iterations", "2").code, 0)
-        ((name, made),) = RunResults.load(str(self.path("o.json")))
-        wanted = [one["y"] for one in made]
-        self.save_runs("o.json", [(name, list(made)[:7])])
-        ended = self.vernier(*words, "--iterations", "2", "--resume")
+                 "x:[1,20]", "--steps", "5", "--step-slice", "x:axis=1,size=4", "--iterations", "2",
+                 "--save-outputs")
+        self.write("sum.py", whole)
+        self.assertEqual(self.vernier(*words, "whole.json").code, 0)
+        self.write("sum.py", whole.replace("def infer(self, feed):", """def infer(self, feed):
+            Sum.calls = getattr(Sum, "calls", 0) + 1
+            assert Sum.calls < 8"""))
+        ended = self.vernier(*words, "o.npz")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.write("sum.py", whole)
+        ended = self.vernier(*words, "o.npz", "--resume")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        ((name, again),) = RunResults.load(str(self.path("o.json")))
-        np.testing.assert_array_equal([one["y"] for one in again], wanted)
+        self.assertIn("iterations that are there: a: 7", ended.out + ended.err)
+        ended = self.vernier("compare", "whole.json", "o.npz", "--atol", "0", "--rtol", "0")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_a_step_that_cannot_be_read_is_made_again_with_its_sequence(self):
         self.write("sum.py", """

@@ -49,6 +49,12 @@ std::string LateInWords(const TimeRecord& time, Trend all) {
   return ", but dies out" + from + ": " + FactorInWords(late) + ", " + HalfLifeInWords(late);
 }
 
+std::optional<int64_t> FirstNan(const std::vector<StepPoint>& curve) {
+  const auto nan = std::ranges::find_if(
+      curve, [](const StepPoint& point) { return point.rms && std::isnan(*point.rms); });
+  return nan == curve.end() ? std::nullopt : std::optional(nan->step);
+}
+
 // Where no slope could be fitted.
 std::string UnfittedInWords(const TimeRecord& time) {
   const std::string few =
@@ -56,10 +62,9 @@ std::string UnfittedInWords(const TimeRecord& time) {
       "rounding and below a tenth of the values";
   const auto has_error = [](const StepPoint& point) { return point.rms.has_value(); };
   if (std::ranges::none_of(time.curve, has_error)) return "could not be measured";
-  const auto nan = std::ranges::find_if(
-      time.curve, [](const StepPoint& point) { return point.rms && std::isnan(*point.rms); });
-  if (nan == time.curve.end()) return "is " + few;
-  return "is NaN, at step " + std::to_string(nan->step) + " first, and " +
+  const std::optional<int64_t> nan = FirstNan(time.curve);
+  if (!nan) return "is " + few;
+  return "is NaN, at step " + std::to_string(*nan) + " first, and " +
          (time.largest_rms.value_or(0) == 0 ? "0 at the others" : "otherwise " + few);
 }
 
@@ -127,6 +132,10 @@ std::string HistoryInWords(const PairRecord& pair, const OutputRecord& output) {
   if (crossed.steps < time.steps) {
     return fed + " was asked at " + std::to_string(crossed.steps) + " of " +
            Counted(time.steps, "step") + " only, and gives the same there";
+  }
+  if (const auto nan = FirstNan(crossed.curve)) {
+    return fed + " gives the same at every step, NaN or infinite on both sides at step " +
+           std::to_string(*nan) + " first";
   }
   if (LeavesOutStates(pair)) return fed + " gives the same at every step";
   return fed + " gives the same at every step: the history explains it";

@@ -47,5 +47,18 @@ TEST(StepText, WhatHasNoErrorIsNotSaidToHaveASmallOne) {
   EXPECT_THAT(FormatSteps(pair), HasSubstr("is too small or too large to tell"));
 }
 
+TEST(StepText, NanThatBothMakeOfOneStateIsNoFaultOfTheStep) {
+  PairRecord pair = PairWithoutError(0);
+  TimeRecord& time = *pair.outputs.front().time;
+  time.first_bad_step = 5;
+  time.crossed.emplace();
+  time.crossed->steps = 6;
+  time.crossed->curve = {{4, 0.0, 0.0}, {5, std::nan(""), HUGE_VAL}};
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("fed with the state of b, a gives the same at every "
+                                           "step, NaN or infinite on both sides at step 5 first"));
+  time.crossed->first_bad_step = 5;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("at step 5 of sequence 0: that step is wrong by itself"));
+}
+
 }  // namespace
 }  // namespace vernier

@@ -11,20 +11,31 @@ namespace vernier {
 
 bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
   if (progress_ == nullptr || !live_[index].alive()) return false;
+  if (IsSample(index, iteration)) return false;
   if (live_.StateIsInside(index) && !IsSequenceSaved(index, iteration)) return false;
   return progress_->Has(index, iteration);
 }
 
+// Step 0 shows nothing of what is fed back, and what was saved may go further than this run: the
+// last step of the first sequence is made again, too.
+bool LiveInference::IsSample(size_t index, int64_t iteration) const {
+  if (progress_->IsSample(index, iteration)) return true;
+  const StepStates* const steps = live_.steps();
+  if (steps == nullptr || iteration < 0 || iteration >= progress_->iterations(index)) return false;
+  const StepPosition here = steps->timeline().Of(iteration);
+  return here.sequence == 0 && here.last();
+}
+
 // A state inside is not saved: a sequence of which any step but the first is to be made, or cannot
-// be read, is made from its first on.
+// be read, is made from its first on. So is the first sequence, for its sample.
 bool LiveInference::IsSequenceSaved(size_t index, int64_t iteration) const {
   const StepPosition here = live_.steps()->timeline().Of(iteration);
   const int64_t first = iteration - here.step, last = first + here.steps - 1;
   SavedSequence& known = sequences_[index];
   if (known.first == first) return known.whole;
-  known = {first, last < progress_->iterations(index)};
+  known = {first, first > 0 && last < progress_->iterations(index)};
   for (int64_t i = first; known.whole && i <= last; ++i) {
-    known.whole = (i == first && progress_->IsSample(index, i)) || progress_->Has(index, i);
+    known.whole = progress_->Has(index, i);
   }
   return known.whole;
 }
@@ -63,7 +74,7 @@ LiveRuns::Work LiveInference::UnlessSaved(size_t index, int64_t next,
 
 Status LiveInference::CheckSample(size_t index, int64_t iteration,
                                   const std::optional<IterationResult>& result) const {
-  const bool sample = result && progress_ != nullptr && progress_->IsSample(index, iteration);
+  const bool sample = result && progress_ != nullptr && IsSample(index, iteration);
   return sample ? progress_->Check(index, iteration, *result) : Status();
 }
 
@@ -93,8 +104,8 @@ Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, i
 void LiveInference::SendAhead(const TensorMap& feed, int64_t iteration) {
   std::vector<size_t> who;
   for (size_t i = 0; i < live_.size(); ++i) {
-    const bool saved = progress_ != nullptr && iteration < progress_->iterations(i) &&
-                       !progress_->IsSample(i, iteration);
+    const bool saved =
+        progress_ != nullptr && iteration < progress_->iterations(i) && !IsSample(i, iteration);
     if (!saved) who.push_back(i);
   }
   live_.lanes()->Send(who, feed, iteration);

@@ -78,6 +78,7 @@ class LiveInference {
   Result<IterationOutputs> InferSideBySide(const TensorMap& feed, int64_t iteration);
   Result<IterationOutputs> InferInLanes(const TensorMap& feed, int64_t iteration);
   bool IsSaved(size_t index, int64_t iteration) const;
+  bool IsSample(size_t index, int64_t iteration) const;
   bool IsSequenceSaved(size_t index, int64_t iteration) const;
   Result<InputHashes> HashInputs(size_t index, const TensorMap& feed);
   Result<std::optional<IterationResult>> TakeSaved(size_t index, const TensorMap& feed,

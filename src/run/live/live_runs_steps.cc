@@ -11,41 +11,51 @@ namespace {
 
 constexpr double kSlowOpening = 0.05;  // seconds that are worth a word
 
-// Tokens of another runner are no help: what the state inside was made of stays.
-Status MayKeepState(const StepPlan& steps, const std::string& runner) {
+// Its state is where no other one's can be put. Tokens of another runner are no help: what the
+// state inside was made of stays.
+Status CannotHaveOthers(const StepPlan& steps, const std::string& keeps) {
   if (steps.finds_own_errors) {
     return InvalidArgument(
-        "blame over steps: " + runner +
-        " keeps its state inside, where no other one's can be put, so that no step shows its own "
-        "error; find the step with " +
+        "blame over steps: " + keeps +
+        ", where no other one's can be put, so that no step shows its own error; find the step "
+        "with " +
         (steps.decodes() ? "`vernier run --decode greedy`" : "`vernier run --steps`") +
         ", or give a model whose states are inputs (--feed-back)");
-  }
-  if (!steps.initial_state.empty()) {
-    return InvalidArgument("--initial-state: " + runner +
-                           " keeps its state inside, where no first one can be put");
   }
   if (steps.state == StateSource::kOwn) return {};
   return InvalidArgument("--state " +
                          std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) + ": " +
-                         runner +
-                         " keeps its state inside, where no other one's can be put; leave out "
-                         "--state");
+                         keeps + ", where no other one's can be put; leave out --state");
 }
 
-// A script of the user, or a pickle of the user's classes: our own runners know their state, and a
-// caller's object is there once.
-bool CanOpenAgain(const LiveRunner& runner) {
-  const OptionList& options = runner.plan().session_options;
+Status MayKeepState(const StepPlan& steps, const std::string& runner) {
+  const std::string keeps = runner + " keeps its state inside";
+  if (!steps.initial_state.empty() && !steps.finds_own_errors) {
+    return InvalidArgument("--initial-state: " + keeps + ", where no first one can be put");
+  }
+  return CannotHaveOthers(steps, keeps);
+}
+
+std::string ScriptOf(const LiveRunner& runner) {
+  for (const auto& [name, value] : runner.plan().session_options) {
+    if (name == "script") return value;
+  }
+  return "";
+}
+
+// A script or an object of the user, or a pickle of the user's classes: our own runners know their
+// state.
+bool IsUsersCode(const LiveRunner& runner) {
   if (runner.plan().backend == "torch" && !runner.in_plugin()) {
-    return std::ranges::any_of(options,
+    return std::ranges::any_of(runner.plan().session_options,
                                [](const auto& option) { return option.first == "allow_pickle"; });
   }
-  if (runner.plan().backend != "python") return false;
-  return std::ranges::none_of(options, [](const auto& option) {
-    return option.first == "script" &&
-           (option.second.starts_with("builtin:") || IsCallersObject(option.second));
-  });
+  return runner.plan().backend == "python" && !ScriptOf(runner).starts_with("builtin:");
+}
+
+// A caller's object is there once.
+bool CanOpenAgain(const LiveRunner& runner) {
+  return IsUsersCode(runner) && !IsCallersObject(ScriptOf(runner));
 }
 
 // Is the input fed with another tensor, or may a pattern say so?
@@ -71,6 +81,11 @@ Status LiveRuns::PairStates(size_t index) {
     if (IsMapped(plan_.inputs.map_words, input.name)) sides.mapped.push_back(input.name);
   }
   VERNIER_TRY(states->Pair(index, sides));
+  if (IsUsersCode(runner) && states->MayHideState(index)) {
+    VERNIER_TRY(CannotHaveOthers(plan_.steps, states->ShownName(index) +
+                                                  " feeds nothing back and has no reset_states, so "
+                                                  "perhaps it keeps its state inside"));
+  }
   if (!steps_.Staying(index, runner, 0).empty()) {
     states->logger().Verbose(runner.name() + " | What is fed back stays in its worker");
   }
@@ -123,7 +138,9 @@ int64_t LiveRuns::IterationsOf(size_t index) const {
 }
 
 Status LiveRuns::RememberState(size_t index, const TensorMap& outputs) {
-  return FailWithoutState(index, steps()->Remember(index, outputs));
+  Status remembered = steps()->Remember(index, outputs);
+  if (remembered.ok()) remembered = steps()->CheckHandedOn(index, plan_.lenient);
+  return FailWithoutState(index, std::move(remembered));
 }
 
 Status LiveRuns::FailWithoutState(size_t index, Status remembered) {

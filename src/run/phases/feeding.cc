@@ -107,6 +107,7 @@ Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made
   VERNIER_TRY(OpenSavers(run, live, made));
   VERNIER_ASSIGN_OR_RETURN(const FoundSizes found,
                            SettleFeedSizes(side, inputs, made.progress.get(), run.logger));
+  if (made.progress != nullptr) made.progress->Expect(made.feeds->expected());
   if (found.some_refused && run.plan.strict) made.refused_sizes = found.note;
   if (found.dims.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(made.feeds, open(inputs));

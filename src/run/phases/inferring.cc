@@ -125,6 +125,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     if (!live.any_alive()) break;
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, queue.Next());
     made.feeds_ended = !feed;
+    if (!feed && !run.plan.shard.wanted()) VERNIER_TRY(comparing.loaded.CheckStepCount(i));
     if (!feed) break;
     made.feeds_used = i + 1;
     // Not Once: it would keep the text of every iteration.
@@ -242,7 +243,9 @@ Status InferThenCompare(const RunContext& run, const LiveSide& side, const Compa
   VERNIER_TRY(TakeTurns(run, side, comparing, made));
   VERNIER_TRY(CheckNames(run.plan, side.runs, comparing.loaded));
   if (made.feeds != nullptr) {
-    VERNIER_TRY(comparing.loaded.CheckStepCount(made.feeds->CountSteps()));
+    const std::optional<int64_t> steps = made.feeds->CountSteps();
+    VERNIER_TRY(
+        comparing.loaded.CheckStepCount(made.feeds_ended && !steps ? made.feeds_used : steps));
   }
   return CompareSpilled(run, comparing, made);
 }

@@ -108,6 +108,7 @@ Status CheckOutputMaps(const RunPlan& plan, const LiveRuns& live, const Comparin
 }
 
 Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {
+  if (comparisons.timeline() != nullptr) VERNIER_TRY(loaded.CheckStepCount(iteration + 1, true));
   VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded.Append(iteration, outputs));
   if (!complete) return false;
   if (const StepTimeline* const timeline = comparisons.timeline()) {

@@ -71,15 +71,17 @@ void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark) {
   live_feeds_[index] = mark;
 }
 
-Status LoadedSide::CheckStepCount(std::optional<int64_t> steps) const {
+Status LoadedSide::CheckStepCount(std::optional<int64_t> steps, bool goes_on) const {
   for (size_t i = 0; i < saved_steps_.size() && steps; ++i) {
     const LoadedRuns::Run& run = runs()[i];
-    if (!saved_steps_[i].empty() || run.iterations == *steps) continue;
-    return Malformed("--load-outputs: '" + run.path + "' has " +
-                     Counted(run.iterations, "iteration") + " of " + run.name + ", and this run " +
-                     Counted(*steps, "step") +
-                     " over all sequences: which step an iteration is, is not known; give the "
-                     "--steps and the inputs that it was saved with");
+    const bool fits = goes_on ? run.iterations >= *steps : run.iterations == *steps;
+    if (!saved_steps_[i].empty() || fits) continue;
+    return Malformed(
+        "--load-outputs: '" + run.path + "' has " + Counted(run.iterations, "iteration") + " of " +
+        run.name + ", and this run " +
+        (goes_on ? "more than " + Counted(*steps - 1, "step") : Counted(*steps, "step")) +
+        " over all sequences: which step an iteration is, is not known; give the "
+        "--steps and the inputs that it was saved with");
   }
   return {};
 }

@@ -52,10 +52,10 @@ class LoadedSide {
   /// uneven file is kNotFound in lenient mode, as in Polygraphy.
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
 
-  /// Before the first iteration of a run of `steps` iterations in all, where that is known:
-  /// kMalformed for a file that has another number of them, and does not say which sequences they
-  /// are of (see CheckStep).
-  Status CheckStepCount(std::optional<int64_t> steps) const;
+  /// Of a run of `steps` iterations in all, as soon as that is known, or which has so many and
+  /// perhaps more (`goes_on`): kMalformed for a file that has another number of them, and does not
+  /// say which sequences they are of (see CheckStep).
+  Status CheckStepCount(std::optional<int64_t> steps, bool goes_on = false) const;
 
   /// After NoteLiveFeed(): kMalformed where a sequence begins on one side alone, because the
   /// outputs were saved by a run with other steps, and for another --decode-stop. Not where that is

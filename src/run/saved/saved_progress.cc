@@ -162,6 +162,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   VERNIER_TRY(progress->CheckRunners());
   progress->Choose();
   VERNIER_TRY(progress->CheckOrigin(origin));
+  VERNIER_TRY(progress->CheckSteps(plan));
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=
@@ -200,7 +201,7 @@ int64_t SavedProgress::most_iterations() const {
 }
 
 bool SavedProgress::IsSample(size_t runner, int64_t iteration) const {
-  const int64_t count = iterations(runner);
+  const int64_t count = std::min(iterations(runner), expected_.value_or(iterations(runner)));
   return iteration >= 0 && iteration < count && (iteration == 0 || iteration == count - 1);
 }
 

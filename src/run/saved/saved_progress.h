@@ -31,8 +31,8 @@ class SavedProgress {
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
   /// the parts beside it, which runs that were killed have left; takes of each runner what holds
   /// most iterations. Null when nothing was saved. kMalformed when what stands there is in use,
-  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one), or
-  /// parts have other --batch-feeds.
+  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one), parts
+  /// have other --batch-feeds, or a run of steps finds what does not say its steps.
   static Result<std::unique_ptr<SavedProgress>> Find(const RunPlan& plan,
                                                      const std::vector<std::string>& runners,
                                                      const PartialOrigin& origin, Logger& logger);
@@ -47,7 +47,11 @@ class SavedProgress {
   /// kMalformed when it is damaged, in a file that was saved whole.
   Result<IterationResult> Take(size_t runner, int64_t iteration);
 
-  /// Whether an iteration that is here is made again all the same, for Check.
+  /// This run has so many iterations, where that is known beforehand.
+  void Expect(std::optional<int64_t> iterations) { expected_ = iterations; }
+
+  /// Whether an iteration that is here is made again all the same, for Check: the first, and the
+  /// last that is taken.
   bool IsSample(size_t runner, int64_t iteration) const;
   /// kMalformed when what was made now is not what was saved.
   Status Check(size_t runner, int64_t iteration, const IterationResult& made);
@@ -113,6 +117,7 @@ class SavedProgress {
   Status CheckRunners() const;
   Status CheckWhole(const RunPlan& plan);
   Status CheckOrigin(const PartialOrigin& own);
+  Status CheckSteps(const RunPlan& plan);
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
   Status Damaged(const Source& source, const Status& status);
@@ -129,6 +134,7 @@ class SavedProgress {
   std::vector<int64_t> again_;   // those that had to be made again
   std::vector<Looked> looked_;
   EarlierSources made_with_;
+  std::optional<int64_t> expected_;
   bool of_shard_ = false;
   bool refused_ = false;
   bool warned_of_bits_ = false;

@@ -64,6 +64,19 @@ Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
   return {};
 }
 
+// Steps of other words may be as many as these, and alike where they are made again.
+Status SavedProgress::CheckSteps(const RunPlan& plan) {
+  for (const Source& source : sources_) {
+    for (size_t runner = 0; plan.steps.wanted() && runner < runners_.size(); ++runner) {
+      if (source.ends[runner] == 0 || source.reader->FeedOf(runner, 0)) continue;
+      return Refuse("'" + source.path +
+                    "' does not say which steps it holds, as no JSON file does; move it away to "
+                    "start anew, and save steps as .npz or .safetensors to go on with them");
+    }
+  }
+  return {};
+}
+
 Status SavedProgress::CheckMadeWith(const std::vector<JournalSource>& now) {
   const std::string why = made_with_.WhyNot(now, of_shard_, logger_);
   if (why.empty()) return {};

@@ -212,12 +212,24 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
                            "' that could choose tokens");
   }
   Result<std::vector<int64_t>> chosen = GreedyTokens(*logits);
+  if (!chosen.ok() && position.step > 0) {
+    return BackendError("gave no logits as '" + here.pair->logits + "' at step " +
+                        std::to_string(position.step) + OfSequence(position) + ": " +
+                        chosen.status().message());
+  }
   if (!chosen.ok()) {
     return Malformed("--decode: output '" + here.pair->logits + "' of " + name + " at step " +
                      std::to_string(position.step) + OfSequence(position) + ": " +
                      chosen.status().message());
   }
-  VERNIER_TRY(CheckStop(logits->dims().back(), here.pair->logits, name));
+  if (rank_ != 1 && !here.ended.empty() && chosen->size() != here.ended.size()) {
+    return BackendError("gave '" + here.pair->logits + "' of " + FormatDims(logits->dims()) +
+                        " at step " + std::to_string(position.step) + OfSequence(position) +
+                        ", for a batch of " + std::to_string(here.ended.size()));
+  }
+  if (position.step == 0) {
+    VERNIER_TRY(CheckStop(logits->dims().back(), here.pair->logits, name));
+  }
   if (here.prompt) {
     TokenPair known = *here.pair;
     known.vocabulary = logits->dims().back();

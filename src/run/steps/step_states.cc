@@ -269,13 +269,12 @@ std::string StepStates::TokensInput() const {
 Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
   Runner& here = runners_[runner];
   here.next.clear();
-  const bool feeds_next = !position_.last() && (runner == 0 || !shares_state());
   for (const StatePair& pair : here.pairs) {
     const Tensor* const output = Find(outputs, pair.output);
     if (output != nullptr) {
       here.next.push_back({pair.input, *output});
       here.types[pair.input] = output->dtype();
-    } else if (feeds_next) {
+    } else if (FeedsNext(runner)) {
       return LacksOutput(pair, outputs, position_);
     }
   }

@@ -54,6 +54,9 @@ class StepStates {
   /// nothing feeds an input that is a state of the first runner, or if words without a label are
   /// about other runners alone; else if they are not about the reference.
   Status Pair(size_t runner, RunnerSides sides);
+  /// Can there be a state that only the runner knows? Of one that was paired, is given no state and
+  /// says of none inside.
+  bool MayHideState(size_t runner) const;
   /// May an input that stays still turn out to be a state, by sizes that a runner does not declare?
   bool WantsToSee(size_t runner) const { return runners_[runner].unseen; }
   /// What a runner was fed with at a step, and gave: Pair() once more for inputs that nothing
@@ -106,7 +109,11 @@ class StepStates {
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
   /// What a runner made of this step. kBackend where it lacks what its next step is fed with.
   Status Remember(size_t runner, const TensorMap& outputs);
-  /// The same of a step that was made once more; its tokens stay those that were chosen first.
+  /// kBackend where what it hands on to its next step is of another type or shape than its input
+  /// takes. `lenient`: as far as it cannot be cast or reshaped.
+  Status CheckHandedOn(size_t runner, bool lenient) const;
+  /// As Remember(), of a step that was made once more; its tokens stay those that were chosen
+  /// first.
   Status RememberAgain(size_t runner, const TensorMap& outputs);
 
   /// The feed of this step as one runner is given it, before --map-inputs and after. With all of
@@ -181,6 +188,9 @@ class StepStates {
         runners_(names_.size()) {}
   bool shares_state() const {
     return plan_->state == StateSource::kReference || names_.size() == 1;
+  }
+  bool FeedsNext(size_t runner) const {
+    return !position_.last() && (runner == 0 || !shares_state());
   }
   std::vector<std::string> DrivenInputs() const;
   Status CheckReference() const;
