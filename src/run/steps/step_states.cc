@@ -198,6 +198,7 @@ bool StepStates::MayBeginWith(const std::string& input) const {
 Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> slices,
                          TensorMap& feed) {
   position_ = position;
+  if (position.step == 0) VERNIER_TRY(CheckMovesOn(feed));
   if (decoding_ && position.step == 0) {
     VERNIER_TRY(decoding_->Begin(position, feed, DrivenInputs()));
   }
