@@ -23,6 +23,12 @@ using testing_workers::Floats;
 using testing_workers::Recurs;
 using testing_workers::StepRunsTest;
 
+TEST_F(StepRunsTest, ARangeOfAStateIsRefused) {
+  plan_.inputs.range_words = {"[1,2]", "state:[100,200]"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}}).record.error,
+              HasSubstr("--val-range: 'state' is fed back, and each sequence begins with zeros"));
+}
+
 // y and state_n as they are fed, and z as `make` gives it, if it does.
 FakeModel WithZ(std::function<std::optional<Tensor>(bool first, int64_t run)> make) {
   FakeModel model = Recurs(1);
