@@ -77,6 +77,15 @@ std::string StepInWords(const StepStates* steps, int64_t iteration, int64_t expe
          std::to_string(position.sequence) + " on";
 }
 
+// Where outputs lose their counterpart that had one before.
+std::string SinceInWords(const StepStates* steps, int64_t iteration) {
+  if (iteration <= 0) return "";
+  if (steps == nullptr) return ", first in iteration " + std::to_string(iteration);
+  const StepPosition position = steps->timeline().Of(iteration);
+  return ", first at step " + std::to_string(position.step) + " of sequence " +
+         std::to_string(position.sequence);
+}
+
 std::string OnlySoMany(const VerdictScope& scope, const ComparedPair& pair,
                        const PairRecord& record) {
   const int64_t first = scope.lengths[pair.first].made, second = scope.lengths[pair.second].made;
@@ -99,6 +108,7 @@ void JudgeOutputCoverage(const VerdictScope& scope, const ComparedPair& pair,
   } else if (pair.recorder.one_sided() && !scope.compared.marked) {
     const size_t alone = record.only_in_first.size() + record.only_in_second.size();
     scope.NotDone(who + Counted(alone, "output has", "outputs have") + " no counterpart" +
+                  SinceInWords(scope.parts.steps, pair.recorder.one_sided_since()) +
                   (scope.plan.shard.wanted() ? "" : " (--lenient accepts that)") +
                   pair.matching.Advice(record));
   }

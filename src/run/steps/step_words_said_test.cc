@@ -43,6 +43,18 @@ FakeModel WithZ(std::function<std::optional<Tensor>(bool first, int64_t run)> ma
   return model;
 }
 
+TEST_F(StepRunsTest, AnOutputThatVanishesIsCountedOnce) {
+  const auto make = [](int64_t lost) {
+    return WithZ([lost](bool, int64_t run) {
+      return run == lost ? std::nullopt : std::optional(Floats({1, 2}, {1, 2}));
+    });
+  };
+  const RunOutcome ran = Run({{"a", make(-1)}, {"b", make(2)}});
+  EXPECT_EQ(CountCoverage(ran.record.pairs.front()).one_sided, 0);
+  EXPECT_THAT(ran.record.faults, Contains(HasSubstr("1 output has no counterpart, first at step 2 "
+                                                    "of sequence 0")));
+}
+
 TEST_F(StepRunsTest, AnOutputThatLosesItsElementsIsNoPass) {
   const FakeModel loses = WithZ([](bool first, int64_t) {
     return std::optional(first ? Floats({1, 2}, {1, 2}) : Floats({1, 0}, {}));
