@@ -59,8 +59,11 @@ std::string WhyNothingMeets(const VerdictScope& scope, const ComparedPair& pair,
       !record.left_out.empty() && record.only_in_first.empty() && record.only_in_second.empty();
   if (left_out) return "--map-outputs leaves out every output";
   if (!record.not_logits.empty()) {
+    const std::optional<int64_t>& axis = scope.plan.compare->logits_axis.fallback;
     return "--compare logits is for none of the outputs: it takes floating ones with two classes "
-           "or more; --compare simple takes all";
+           "or more" +
+           (axis.value_or(-1) == -1 ? std::string() : " along axis " + std::to_string(*axis)) +
+           "; --compare simple takes all";
   }
   return std::string("no output of one side has a counterpart on the other") +
          (scope.compared.marked ? "; mark tensors that both have"

@@ -71,5 +71,28 @@ TEST_F(StepRunsTest, AnOutputThatLosesItsElementsIsNoPass) {
               Contains(HasSubstr("output 'z' shows nothing in 6 of 8 iterations (no elements)")));
 }
 
+// The inputs of a file, one sequence after the other.
+class LoadedStepsTest : public StepRunsTest {
+ protected:
+  RunOutcome RunFeeds(const std::vector<TensorMap>& feeds) {
+    const TemporaryFolder folder;
+    plan_.inputs.load_paths = {folder / "x.json"};
+    const auto writer = *FeedWriter::Create(plan_.inputs.load_paths.front());
+    for (const TensorMap& feed : feeds) EXPECT_TRUE(writer->Append(feed).ok());
+    EXPECT_TRUE(writer->Finish().ok());
+    plan_.inputs.range_words.clear();
+    plan_.steps.steps.reset();
+    plan_.steps.slices = {"x:axis=0"};
+    return Run({{"a", Recurs(1)}});
+  }
+};
+
+TEST_F(LoadedStepsTest, ASequenceThatCannotBeBegunIsNamed) {
+  const RunOutcome ran =
+      RunFeeds({{{"x", Floats({4}, {1, 2, 3, 4})}}, {{"state", Floats({2}, {1, 2})}}});
+  EXPECT_THAT(ran.record.error, HasSubstr("the inputs have no 'x'"));
+  EXPECT_THAT(ran.record.faults, Contains(HasSubstr("the run ended at step 0 of sequence 1")));
+}
+
 }  // namespace
 }  // namespace vernier
