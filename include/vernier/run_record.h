@@ -184,6 +184,8 @@ struct LogitsTotalsRecord {
   int64_t flips = 0;        ///< positions where they have not
   int64_t close_flips = 0;  ///< those that rounding explains
   double top_k_share = 0;   ///< of positions where the sets are equal
+  int64_t nan = 0;          ///< positions with NaN, which are not compared
+  int64_t infinite = 0;     ///< positions with +inf, likewise
 };
 
 /// What --compare logits knows of the tokens that were fed, over all iterations. The loss of a

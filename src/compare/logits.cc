@@ -31,7 +31,7 @@ std::string WhyUnfit(const Tensor& tensor, int64_t axis) {
   const auto rank = static_cast<int64_t>(tensor.dims().size());
   if (rank == 0) return "a scalar";
   if (axis < -rank || axis >= rank) {
-    return "shape " + FormatDims(tensor.dims()) + " has no axis " + std::to_string(axis);
+    return "shape " + FormatDims(tensor.dims()) + ", which has no axis " + std::to_string(axis);
   }
   const int64_t classes = tensor.dims()[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
   if (classes >= 2) return "";

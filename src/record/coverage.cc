@@ -25,6 +25,21 @@ bool IsComplete(const RunRecord& record) {
   return record.faults.empty() && record.rejections.empty() && record.error.empty();
 }
 
+namespace {
+
+// Those that have a counterpart in another iteration are counted there.
+int64_t CountOneSided(const PairRecord& pair) {
+  const auto alone = [&](const std::vector<std::string>& names, std::string OutputRecord::*side) {
+    return std::ranges::count_if(names, [&](const std::string& name) {
+      return std::ranges::find(pair.outputs, name, side) == pair.outputs.end();
+    });
+  };
+  return alone(pair.only_in_first, &OutputRecord::name) +
+         alone(pair.only_in_second, &OutputRecord::other_name);
+}
+
+}  // namespace
+
 void CoverageCount::Add(const CoverageCount& other) {
   outputs += other.outputs;
   without_numbers += other.without_numbers;
@@ -39,7 +54,7 @@ void CoverageCount::Add(const CoverageCount& other) {
 
 CoverageCount CountCoverage(const PairRecord& pair) {
   CoverageCount count;
-  count.one_sided = static_cast<int64_t>(pair.only_in_first.size() + pair.only_in_second.size());
+  count.one_sided = CountOneSided(pair);
   count.without_verdict = static_cast<int64_t>(pair.without_verdict.size());
   count.dropped = static_cast<int64_t>(pair.dropped.size());
   for (const OutputRecord& output : pair.outputs) {

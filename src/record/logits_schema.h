@@ -53,6 +53,8 @@ void ListFields(Fields& field, Some<LogitsTotalsRecord> auto& total) {
   field("flips", total.flips);
   field("close_flips", total.close_flips);
   field("top_k_share", total.top_k_share);
+  field.Later("nan_positions", total.nan);
+  field.Later("infinite_positions", total.infinite);
 }
 
 template <typename Fields>

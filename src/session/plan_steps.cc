@@ -7,6 +7,7 @@
 
 #include "record/runner_name.h"
 #include "run/feeds/token_sources.h"
+#include "run/steps/compared_states.h"
 #include "run/steps/decode_words.h"
 #include "run/steps/reset_words.h"
 #include "run/steps/step_words.h"
@@ -37,11 +38,7 @@ Status CheckStateOptions(const RunPlan& plan) {
     if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--compare-state: there is only one side to compare");
     }
-    if (steps.compare_state && LeavesOutStates(plan)) {
-      return InvalidArgument(
-          "--compare-state: --compare logits alone leaves out what is fed back: add --compare "
-          "simple");
-    }
+    if (steps.compare_state && LeavesOutStates(plan)) return StatesLeftOutByLogits();
     if (steps.min_token_agreement && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--min-token-agreement: there is only one side to compare");
     }

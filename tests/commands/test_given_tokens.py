@@ -231,6 +231,9 @@ class GivenTokens(Case):
         self.assertIn("all 14 tokens of 2 prompts agree, both fed with the same", ended.out)
         ended = self.vernier(*words, "other.npy", "--load-outputs", "o.npz")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
+        ended = self.vernier(*words, "o.npz", "--steps", "2")
+        self.assertIn("--tokens: with --decode, expected FILE.npy or SCRIPT.py, got 'o.npz'",
+                      ended.out + ended.err)
 
     def test_saved_tokens_are_not_those_that_a_runner_chooses(self):
         onnx.save(causal_model(None), str(self.path("a.onnx")))
@@ -275,6 +278,8 @@ class GivenTokens(Case):
                 (np.array([[1, 64]]), "token 64 at row 0, place 1 is none of the vocabulary: "
                  "'logits' of a has 64 tokens, from 0 to 63"),
                 (np.array([[1], [-2]]), "token -2 at row 1, place 0 is not a token id"),
+                (np.array([[1], [2**64 - 1]], "u8"), "token 18446744073709551615 at row 1, place 0 "
+                 "is not a token id: it is too large"),
                 (np.array([[0.5]]), "expected integers [prompts, tokens], the tokens behind each "
                  "prompt, got float64 (1, 1)")):
             with self.subTest(said):

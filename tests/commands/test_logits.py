@@ -289,7 +289,11 @@ class Outputs(Logits):
         self.says("NOT VERIFIED | Output: 'ids' | logits are float16, bfloat16, float32 or float64 "
                   "with two classes or more, not int64")
         self.compare({"y": self.A}, {"y": self.A}, functions=["y:logits:axis=3"], code=4)
-        self.says("shape (2, 6, 40) has no axis 3")
+        self.says("shape (2, 6, 40), which has no axis 3")
+        self.compare({"y": self.A}, {"y": self.A}, functions=["logits:axis=5"], code=4)
+        self.says("with two classes or more along axis 5; --compare simple takes all")
+        self.compare(ids, ids, "--mask", "none", code=2)
+        self.says("--mask none: saved outputs have no inputs that could mark positions, so all")
 
     def softmax(self, kind=np.float32):
         exp = np.exp(self.A.astype(np.float64))

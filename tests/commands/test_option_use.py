@@ -311,6 +311,9 @@ class OptionUse(Case):
         for flag in ("--save-outputs", "--save-inputs", "--save-record", "--save-onnx"):
             self.assertIn(f"{flag}: expected a place to save at, got ''",
                           self.refused("run", "m.onnx", "--onnxrt", flag, ""))
+        for flag in ("--initial-state", "--tokens", "--data-loader-script", "--load-inputs"):
+            self.assertIn(f"{flag}: expected a file, got ''",
+                          self.refused("run", "m.onnx", "--onnxrt", flag, ""))
 
     def test_no_iteration(self):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "0", "--save-outputs",

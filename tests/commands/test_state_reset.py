@@ -305,6 +305,7 @@ class StateInside(Case):
         for words, said in (
                 ((*python, "--reset", "begin"), "has no method 'begin'"),
                 ((*python, "--reset", "c:begin"), "--reset c:begin: there is no runner 'c'"),
+                ((*python, "--reset", "a:"), "--reset a:: expected [RUNNER:]METHOD, and '' is no"),
                 ((*python, "--reset", "be-gin"), "--reset be-gin: expected [RUNNER:]METHOD"),
                 ((*python, "--reset", "a:x", "a:y"), "--reset a:y: 'a' has a method already"),
                 ((*python, *onnxrt, "--reset", "b:begin"),

@@ -108,8 +108,8 @@ def infer(feed):
 
     def test_few_steps_do_not_tell_whether_an_error_grows(self):
         said = self.run_two("--steps", "3", gain=1.01, code=1)
-        self.assertIn("is too small or too large to tell whether it grows: fewer than 8 steps have "
-                      "an error above rounding and below a tenth of the values", said)
+        self.assertIn("the error of output 'y' is known at 3 steps of a sequence, and it takes 8 "
+                      "to tell whether it grows", said)
 
     def test_the_first_bad_step_is_told(self):
         said = self.run_two("--steps", "20", "--report", "r.md", "--report", "r.xml",

@@ -390,6 +390,9 @@ class Tokens(Case):
             whole = whole or found["first_perplexity"]
             self.assertAlmostEqual(found["first_perplexity"], whole, delta=1e-4 * whole)
         self.assertEqual(counts, [(5, 1.0), (5, 1.0)])
+        np.save(self.path("t.npy"), tokens[:, :1])
+        self.ended = self.vernier(*both, *self.CHUNKS, "--tokens", "t.npy")
+        self.says("--tokens t.npy: it has 1 token, and sequence 0 has", "NOTHING COMPARED")
 
 
 if __name__ == "__main__":

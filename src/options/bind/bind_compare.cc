@@ -88,6 +88,10 @@ Status CheckUnusedThresholds(const ParsedArgs& args, const CompareOptions& optio
       const bool feeds =
           row->dest == "logits_tokens" && args.Has("decode") && GivesTokens(options.tokens);
       if (!args.Has(row->dest) || feeds) continue;
+      if (row->dest == "logits_tokens" && args.Has("decode")) {
+        return InvalidArgument("--tokens: with --decode, expected FILE.npy or SCRIPT.py, got '" +
+                               options.tokens + "'");
+      }
       const std::string flag = row->NameInErrors();
       if (!options.lenient && row->origin != Origin::kPolygraphy) {
         return InvalidArgument(flag + " has no effect without --compare " + flags.names.front() +

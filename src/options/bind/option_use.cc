@@ -125,6 +125,17 @@ Status CheckPlace(const GivenOption& given) {
   return InvalidArgument(std::string(given.flag) + ": expected " + std::string(what) + ", got ''");
 }
 
+// What names nothing is mostly a variable of the shell that is not set.
+Status CheckNamesSomething(const GivenOption& given) {
+  const FileUse use = given.row->Files();
+  const bool reads = use >= FileUse::kReads && use <= FileUse::kReadsByOutput;
+  const bool takes_name = reads || given.row->metavar == "INPUT";
+  const bool empty = std::ranges::any_of(given.values, &std::string::empty);
+  if (!empty || !takes_name || given.flag.empty()) return {};
+  return InvalidArgument(std::string(given.flag) + ": expected " + (reads ? "a file" : "an input") +
+                         ", got ''");
+}
+
 // The flag of the one kind of runner that the option is for, by its group or by what it needs.
 std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
   for (const std::string_view need : table.NeedsOf(row)) {
@@ -197,6 +208,7 @@ Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf wh
     if (IsLeftOut(*given.row, whose)) continue;
     VERNIER_TRY(CheckRange(given));
     VERNIER_TRY(CheckPlace(given));
+    VERNIER_TRY(CheckNamesSomething(given));
   }
   return CheckNeeds({table, args, objects}, whose);
 }

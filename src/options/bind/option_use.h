@@ -20,8 +20,8 @@ enum class UseOf : uint8_t { kAllOptions, kOwnOptions };
 /// without the one that it needs (OptionRow::needs), or beside one that puts it out of force
 /// (OptionRow::idle_beside), where it is one of ours or saves something, a word that another one
 /// puts out of force (CheckRepeatedWords), a number that double has no room for, and an empty name
-/// for what is to be saved. `objects`: how many runners there are that are objects of Python, and
-/// so of no kind that an option needs.
+/// for what is to be saved or read. `objects`: how many runners there are that are objects of
+/// Python, and so of no kind that an option needs.
 Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf whose,
                       size_t objects = 0);
 

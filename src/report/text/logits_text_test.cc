@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "report/text/tokens_text.h"
+
 namespace vernier {
 namespace {
 
@@ -79,6 +81,19 @@ TEST(FormatLogits, CountsWhatCouldNotBeCompared) {
 TEST(FormatNotLogits, SaysWhy) {
   EXPECT_EQ(FormatNotLogits({{"ids", "int64"}, {"loss", "a scalar"}}),
             "'ids' (int64), 'loss' (a scalar)");
+}
+
+TEST(LogitsText, PositionsThatWereNotComparedAreNamed) {
+  LogitsTotalsRecord total;
+  total.iterations = 8;
+  total.compared = 4;
+  total.top1_share = 1;
+  total.nan = 4;
+  EXPECT_EQ(FormatLogitsTotal(total),
+            "over 4 positions of 8 iterations mean KL divergence 0 ± 0, maximum 0, equal top-1 "
+            "100 %; 4 positions with NaN");
+  total.infinite = 1;
+  EXPECT_TRUE(FormatLogitsTotal(total).ends_with("; 4 positions with NaN; 1 position with +inf"));
 }
 
 }  // namespace

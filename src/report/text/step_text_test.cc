@@ -44,6 +44,9 @@ TEST(StepText, WhatHasNoErrorIsNotSaidToHaveASmallOne) {
               HasSubstr("the error of output 'y' is NaN, at step 5 first, and 0 at the others"));
   time.largest_rms = 1;
   time.curve = {{4, 1.0, 0.0}};
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("is known at 1 step of a sequence, and it takes 8 to "
+                                           "tell whether it grows"));
+  for (int64_t step = 5; step < 12; ++step) time.curve.push_back({step, 1.0, 0.0});
   EXPECT_THAT(FormatSteps(pair), HasSubstr("is too small or too large to tell"));
 }
 

@@ -52,9 +52,13 @@ std::string FormatLogitsTotal(const LogitsTotalsRecord& total) {
   if (!std::isnan(total.kl_error)) text += " ± " + FormatG(total.kl_error, 3);
   text += ", maximum " + TokenNumber(total.kl_max) + ", equal top-1 " +
           TokenNumber(100 * total.top1_share) + " %";
-  if (total.flips == 0) return text;
-  return text + " (" + Counted(total.flips, "flip") + ", " + std::to_string(total.close_flips) +
-         " of them close)";
+  if (total.flips > 0) {
+    text += " (" + Counted(total.flips, "flip") + ", " + std::to_string(total.close_flips) +
+            " of them close)";
+  }
+  if (total.nan > 0) text += "; " + Counted(total.nan, "position") + " with NaN";
+  if (total.infinite > 0) text += "; " + Counted(total.infinite, "position") + " with +inf";
+  return text;
 }
 
 std::vector<std::string> FormatTokens(const PairRecord& pair) {

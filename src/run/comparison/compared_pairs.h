@@ -10,6 +10,7 @@
 #include "run/comparison/decision_run.h"
 #include "run/comparison/pair_tokens.h"
 #include "run/feeds/streams.h"
+#include "run/figures/empty_steps.h"
 #include "run/figures/padded_steps.h"
 #include "run/figures/pair_recorder.h"
 #include "run/maps/pair_matching.h"
@@ -32,6 +33,7 @@ struct ComparedPair {
   PairDecisions decisions = {};                    ///< of --decision
   PairTokens tokens = {};                          ///< of --decode
   PaddedSteps padded = {};                         ///< of which a mask leaves nothing
+  EmptySteps empty = {};                           ///< that have no elements
 
   int64_t of_other_inputs = 0;        ///< iterations, not compared for that
   std::string why_other_inputs = {};  ///< of the first of them

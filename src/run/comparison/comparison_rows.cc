@@ -53,6 +53,7 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComp
   if (parts_.steps != nullptr) {
     const StepPosition position = parts_.steps->timeline().Of(iteration);
     pair.times.Add(position, comparison, rows);
+    pair.empty.Add(position, comparison);
     if (position.step == 0 && !position.last()) pair.recorder.NoteFirstStep(comparison);
     step = position.step;
   }

@@ -59,8 +59,11 @@ std::string WhyNothingMeets(const VerdictScope& scope, const ComparedPair& pair,
       !record.left_out.empty() && record.only_in_first.empty() && record.only_in_second.empty();
   if (left_out) return "--map-outputs leaves out every output";
   if (!record.not_logits.empty()) {
+    const std::optional<int64_t>& axis = scope.plan.compare->logits_axis.fallback;
     return "--compare logits is for none of the outputs: it takes floating ones with two classes "
-           "or more; --compare simple takes all";
+           "or more" +
+           (axis.value_or(-1) == -1 ? std::string() : " along axis " + std::to_string(*axis)) +
+           "; --compare simple takes all";
   }
   return std::string("no output of one side has a counterpart on the other") +
          (scope.compared.marked ? "; mark tensors that both have"
@@ -75,6 +78,15 @@ std::string StepInWords(const StepStates* steps, int64_t iteration, int64_t expe
   if (position.step >= position.steps) return "";
   return ", from step " + std::to_string(position.step) + " of sequence " +
          std::to_string(position.sequence) + " on";
+}
+
+// Where outputs lose their counterpart that had one before.
+std::string SinceInWords(const StepStates* steps, int64_t iteration) {
+  if (iteration <= 0) return "";
+  if (steps == nullptr) return ", first in iteration " + std::to_string(iteration);
+  const StepPosition position = steps->timeline().Of(iteration);
+  return ", first at step " + std::to_string(position.step) + " of sequence " +
+         std::to_string(position.sequence);
 }
 
 std::string OnlySoMany(const VerdictScope& scope, const ComparedPair& pair,
@@ -99,6 +111,7 @@ void JudgeOutputCoverage(const VerdictScope& scope, const ComparedPair& pair,
   } else if (pair.recorder.one_sided() && !scope.compared.marked) {
     const size_t alone = record.only_in_first.size() + record.only_in_second.size();
     scope.NotDone(who + Counted(alone, "output has", "outputs have") + " no counterpart" +
+                  SinceInWords(scope.parts.steps, pair.recorder.one_sided_since()) +
                   (scope.plan.shard.wanted() ? "" : " (--lenient accepts that)") +
                   pair.matching.Advice(record));
   }

@@ -62,6 +62,14 @@ void AddPadded(const VerdictScope& scope, const ComparedPair& pair, PairRecord& 
   }
 }
 
+// A lenient run has a note that the output shows nothing there.
+void AddEmpty(const VerdictScope& scope, const ComparedPair& pair) {
+  if (scope.plan.lenient) return;
+  for (const std::string& sentence : pair.empty.Describe()) {
+    scope.NotDone(pair.label() + ": " + sentence + " (--lenient accepts that)");
+  }
+}
+
 // The largest values of the rest may agree whatever the NaN stands for.
 void AddHiddenNans(const VerdictScope& scope, const ComparedPair& pair) {
   const std::vector<std::string>& names = scope.compared.names;
@@ -148,6 +156,7 @@ bool OutputsPass(const RunPlan& plan, const ComparedPair& pair) {
 
 void JudgeOutputs(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record) {
   AddPadded(scope, pair, record);
+  AddEmpty(scope, pair);
   AddOtherInputs(scope, pair);
   AddGivenUp(scope, pair, record);
   AddUnverified(scope, pair);

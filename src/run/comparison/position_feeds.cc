@@ -45,8 +45,10 @@ std::string NamesOfFeed(const TensorMap& feed) {
 }
 
 Status NothingIsFed(const std::string& flag, const std::string& input) {
-  return InvalidArgument(flag + " " + input +
-                         ": saved outputs have no inputs; --tokens FILE.npy gives them tokens");
+  const bool mask = flag == "--mask";
+  return InvalidArgument(flag + " " + input + ": saved outputs have no inputs" +
+                         (mask ? " that could mark positions, so all are compared: leave it out"
+                               : "; --tokens FILE.npy gives them tokens"));
 }
 
 // A copy: a feed may lie in memory that others wait for. The column behind a slice is known from
@@ -64,6 +66,15 @@ Result<Tensor> WithNextColumn(const std::string& name, const Tensor& fed,
   const Tensor& whole = *Find(steps->whole(), name);
   const int64_t end = std::min(*start + fed.dims()[axis] + 1, whole.dims()[axis]);
   return TakeWindow(whole, axis, *start, end - *start);
+}
+
+// A step takes one token at least.
+Status CheckLength(const PositionValues& tokens, const StepPosition& position) {
+  const int64_t columns = tokens.tensor.dims().back();
+  if (position.step > 0 || columns >= position.steps) return {};
+  return Malformed("--tokens " + tokens.source + ": it has " + Counted(columns, "token") +
+                   ", and sequence " + std::to_string(position.sequence) + " has " +
+                   Counted(position.steps, "step"));
 }
 
 bool JudgesLogits(const CompareOptions& options) {
@@ -177,6 +188,7 @@ Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& ask
 Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
   if (!for_logits_ && !for_elements_) return {};
   if (noted_.contains(iteration)) return {};
+  if (file_ && steps != nullptr) VERNIER_TRY(CheckLength(*file_, steps->position()));
   FedPositions fed;
   // Those that a decoding is fed with are in the input that takes them.
   const std::string forced = steps == nullptr ? "" : steps->ForcedInput();

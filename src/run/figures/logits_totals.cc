@@ -19,6 +19,8 @@ void LogitsTotals::Add(const LogitMeasures& measures) {
   record_.compared += measures.compared;
   record_.flips += measures.flips;
   record_.close_flips += measures.close_flips;
+  record_.nan += measures.nan;
+  record_.infinite += measures.infinite;
   equal_top1_ += measures.equal_top1;
   equal_sets_ += measures.equal_sets;
   const int64_t more = measures.compared + measures.torn;

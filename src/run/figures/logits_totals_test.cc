@@ -62,6 +62,19 @@ TEST(LogitsTotals, StayInfiniteBehindATornPosition) {
   EXPECT_EQ(totals.Get()->compared, 4);
 }
 
+TEST(LogitsTotals, PositionsWithNanAreCounted) {
+  LogitMeasures nan;
+  nan.nan = 2;
+  nan.infinite = 1;
+  LogitsTotals totals;
+  totals.Add(MeasuresOf(std::vector<double>{1e-4}, 1));
+  totals.Add(nan);
+  totals.Add(nan);
+  EXPECT_EQ(totals.Get()->nan, 4);
+  EXPECT_EQ(totals.Get()->infinite, 2);
+  EXPECT_EQ(totals.Get()->compared, 1);
+}
+
 TEST(LogitsTotals, OneIterationHasNone) {
   LogitsTotals totals;
   EXPECT_FALSE(totals.Get());

@@ -183,6 +183,7 @@ void PairRecorder::Fold(const IterationComparison& comparison, std::span<const O
   tally_.Add(comparison);
   AddNew(comparison.pairing.left_only, record_.only_in_first);
   AddNew(comparison.pairing.right_only, record_.only_in_second);
+  if (one_sided_since_ < 0 && one_sided()) one_sided_since_ = index;
   AddNew(comparison.without_verdict, record_.without_verdict);
   AddNew(OnlyForLogits(comparison), record_.not_logits);
   compared_nothing_ |= !comparison.compared_something();

@@ -55,6 +55,8 @@ class PairRecorder {
   bool one_sided() const {
     return !record_.only_in_first.empty() || !record_.only_in_second.empty();
   }
+  /// The first iteration in which there were some; -1: there is none.
+  int64_t one_sided_since() const { return one_sided_since_; }
   /// An iteration in which nothing could be compared although there were outputs.
   bool compared_nothing() const { return compared_nothing_; }
   /// Positions of iterations in which a mask left nothing of the output out. They count where it
@@ -95,6 +97,7 @@ class PairRecorder {
   std::vector<int64_t> first_steps_;           ///< likewise: that show nothing
   ElementErrors errors_;
   bool compared_nothing_ = false;
+  int64_t one_sided_since_ = -1;
   int64_t empty_iterations_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "decide/label_scores.h"
 #include "record/runner_name.h"
 #include "run/feeds/described_inputs.h"
+#include "run/steps/compared_states.h"
 #include "util/no_log.h"
 #include "vernier/part_names.h"
 
@@ -81,6 +82,7 @@ Status RunnerFeeds::CheckMaps() const {
   const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
   if (const StepStates* const states = steps_.states(); states != nullptr && all_opened) {
     VERNIER_TRY(states->CheckUsed());
+    VERNIER_TRY(CheckStatesCompared(plan_, *states));
   }
   std::vector<std::vector<TensorInfo>> all;
   for (const LiveRunner& runner : runners_) {

@@ -24,7 +24,8 @@ namespace {
 void NoteSequencesLeftOut(const LiveRuns& live, const LiveResults& made, const std::string& ended,
                           RunEnding& ending) {
   if (live.steps() == nullptr || made.feeds_ended) return;
-  const StepPosition at = live.steps()->timeline().Of(made.iterations);
+  StepPosition at = live.steps()->timeline().Of(made.iterations);
+  if (at.step >= at.steps) at = {at.sequence + 1, 0};  // which could not be begun
   const std::optional<int64_t> sequences = made.feeds->CountSequences();
   ending.outcome.record.faults.push_back(
       ended + " at step " + std::to_string(at.step) + " of sequence " +

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inputs/random_feeds.h"
+#include "inputs/value_ranges.h"
 #include "run/feeds/feed_plan.h"
 #include "run/steps/step_tensors.h"
 #include "util/no_log.h"
@@ -26,6 +27,19 @@ Result<TensorMap> ReadInitialState(const std::string& path) {
                      "sequence its own with its inputs (--load-inputs)");
   }
   return *std::move(state);
+}
+
+// Nothing is drawn for a state.
+Status CheckRanges(const RunPlan& plan, const StepStates& states) {
+  VERNIER_ASSIGN_OR_RETURN(const auto ranges, ParseValueRanges(plan.inputs.range_words));
+  const std::vector<std::string> inputs = states.StateInputs();
+  for (const NamedRange& range : ranges) {
+    if (std::ranges::find(inputs, range.name) == inputs.end()) continue;
+    return InvalidArgument("--val-range: '" + range.name +
+                           "' is fed back, and each sequence begins with zeros there, or with what "
+                           "--initial-state gives: leave it out");
+  }
+  return {};
 }
 
 // A state has the batch of the inputs that are given: of leading dimensions with its name.
@@ -82,6 +96,7 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
                                                   Logger& logger) {
   if (states == nullptr) return FeedStream::Open(plan, inputs, python, logger);
   const bool drawn = python.script == nullptr && plan.inputs.load_paths.empty();
+  if (drawn && !plan.lenient) VERNIER_TRY(CheckRanges(plan, *states));
   StepSequence::Source source;
   source.runner = states->fed_for();
   source.inputs.assign(inputs.begin(), inputs.end());

@@ -1,5 +1,7 @@
 #include "run/steps/given_tokens.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -19,6 +21,16 @@ std::string PlaceOf(size_t index, int64_t columns) {
   return "row " + std::to_string(at / columns) + ", place " + std::to_string(at % columns);
 }
 
+// What int64 has no room for would be another number.
+Status CheckWide(const Tensor& tokens, const std::string& flag) {
+  const std::span<const uint64_t> ids = tokens.As<uint64_t>();
+  const auto found = std::ranges::find_if(ids, [](uint64_t id) { return id > INT64_MAX; });
+  if (found == ids.end()) return {};
+  return Malformed(flag + "token " + std::to_string(*found) + " at " +
+                   PlaceOf(static_cast<size_t>(found - ids.begin()), tokens.dims().back()) +
+                   " is not a token id: it is too large");
+}
+
 }  // namespace
 
 Result<GivenTokens> GivenTokens::Create(std::string source, const Tensor& tokens) {
@@ -31,10 +43,11 @@ Result<GivenTokens> GivenTokens::Create(std::string source, const Tensor& tokens
                      "expected integers [prompts, tokens], the tokens behind each prompt, got " +
                      std::string(DTypeName(tokens.dtype())) + " " + FormatDims(tokens.dims()));
   }
+  given.columns_ = tokens.dims().back();
+  if (tokens.dtype() == DType::kUint64) VERNIER_TRY(CheckWide(tokens, flag));
   VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(tokens, DType::kInt64));
   const auto ids = wide.As<int64_t>();
   given.ids_.assign(ids.begin(), ids.end());
-  given.columns_ = tokens.dims().back();
   given.rows_ = rank == 2 ? tokens.dims().front() : 1;
   for (size_t i = 0; i < given.ids_.size(); ++i) {
     if (given.ids_[i] >= 0) continue;

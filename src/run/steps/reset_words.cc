@@ -32,10 +32,15 @@ Status CheckResetWords(std::span<const std::string> words, std::span<const Runne
     const std::string label = TakeLabel(names, method);
     if (!IsMethodName(method)) {
       const size_t colon = method.find(':');
-      return BadStepWord(kResetFlag, word,
-                         colon == std::string::npos
-                             ? "expected [RUNNER:]METHOD, and '" + method + "' is no name of one"
-                             : "there is no runner '" + method.substr(0, colon) + "'");
+      const std::string owner = method.substr(0, colon);
+      const auto is_owner = [&](const std::string& name) { return IsCalled(name, owner); };
+      const bool unknown = colon != std::string::npos && std::ranges::none_of(names, is_owner);
+      return BadStepWord(
+          kResetFlag, word,
+          unknown ? "there is no runner '" + owner + "'"
+                  : "expected [RUNNER:]METHOD, and '" +
+                        (colon == std::string::npos ? method : method.substr(colon + 1)) +
+                        "' is no name of one");
     }
     if (!labels.insert(label).second) {
       return BadStepWord(kResetFlag, word,

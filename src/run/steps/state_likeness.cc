@@ -259,6 +259,16 @@ Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::strin
                            LikenessPairing(runner, driven, pairs).Find());
   pairs.insert(pairs.end(), found.begin(), found.end());
   if (!pairs.empty()) return {};
+  for (const TensorInfo& input : runner.inputs) {
+    const auto like = std::ranges::find_if(
+        runner.outputs, [&](const TensorInfo& output) { return ShareStem(output, input); });
+    if (!IsDriven(driven, input) || like == runner.outputs.end()) continue;
+    return BadStepWord(kFeedBackFlag, "auto",
+                       "output '" + like->name + "' of " + runner.shown() +
+                           " is called like the input '" + input.name +
+                           "', which --step-slice or --advance sets already: leave it out of one "
+                           "of the two");
+  }
   std::string text = runner.shown() +
                      " has no output that is called like one of its inputs; name them"
                      " as OUTPUT:INPUT:";

@@ -26,6 +26,10 @@ class WordPairs {
       if (!pairs.empty()) return pairs;
     }
     if (word_.label.empty()) return std::vector<StatePair>();
+    if (runner_.outputs.empty() && word_.rest.find('*') != std::string::npos) {
+      return Bad(runner_.shown() +
+                 " does not name its outputs, so none fits a pattern: write out each OUTPUT:INPUT");
+    }
     return Bad(runner_.shown() + " has no such output and input; its outputs are " +
                QuotedInfoNames(runner_.outputs) + ", its inputs " +
                QuotedInfoNames(runner_.inputs));

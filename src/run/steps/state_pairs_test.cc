@@ -329,6 +329,11 @@ TEST_F(StatePairsTest, AutoLeavesWhatIsNamedAndWhatIsDrivenAlone) {
   const auto named = Pair({"auto", "new_x:x"});
   ASSERT_TRUE(named.ok()) << named.status().message();
   EXPECT_THAT(*named, ElementsAre(StatePair{"new_x", "x"}, StatePair{"stateN", "state"}));
+  outputs_.pop_back();
+  driven_ = {"state"};
+  EXPECT_THAT(WhyNot({"auto"}),
+              HasSubstr("output 'stateN' of ort is called like the input 'state', which "
+                        "--step-slice or --advance sets already"));
 }
 
 TEST_F(StatePairsTest, ACacheThatNothingFeedsIsNamed) {
@@ -358,6 +363,7 @@ TEST_F(StatePairsTest, ARunnerThatTellsNothingIsBelievedButNotGuessedAt) {
   ASSERT_TRUE(pairs.ok());
   EXPECT_THAT(*pairs, ElementsAre(StatePair{"hn", "h"}));
   EXPECT_THAT(WhyNot({"auto"}), HasSubstr("does not name its inputs and outputs"));
+  EXPECT_THAT(WhyNot({"ort:present.*:past.*"}), HasSubstr("write out each OUTPUT:INPUT"));
 }
 
 TEST_F(StatePairsTest, WordsForAllAreNotForARunnerThatKeepsItsStateInside) {

@@ -151,7 +151,10 @@ TEST_F(StepRunsTest, AStateThatNothingFeedsIsNamed) {
   plan_.inputs.map_words.clear();
   plan_.steps.feed_back = {"state_n:state", "gn:g"};
   EXPECT_THAT(Run({{"a", Recurs(1)}}).record.error,
-              HasSubstr("--feed-back gn:g: no runner has such an output and input"));
+              HasSubstr("--feed-back gn:g: no runner has such an output and input; a has"));
+  plan_.runners.clear();
+  plan_.steps.feed_back = {"state_n:state", "c:state_n:state"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}}).record.error, HasSubstr(", and none is called 'c'; a has"));
 }
 
 TEST_F(StepRunsTest, ARunnerIsCheckedAgainstThoseBehindIt) {

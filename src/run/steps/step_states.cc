@@ -31,6 +31,15 @@ bool IsMadeOf(const std::string& source, const std::string& tensor) {
          source[tensor.size()] == '@';
 }
 
+// Of two colons the first may be meant to stand behind the label of a runner.
+std::string UnknownLabel(const FeedBackWord& word) {
+  const size_t colon = word.rest.find(':');
+  const bool two =
+      colon != std::string::npos && word.rest.find(':', colon + 1) != std::string::npos;
+  if (!word.label.empty() || !two) return "";
+  return ", and none is called '" + word.rest.substr(0, colon) + "'";
+}
+
 Status LacksOutput(const StatePair& pair, const TensorMap& outputs, const StepPosition& position) {
   std::vector<std::string> given;
   for (const NamedTensor& output : outputs) given.push_back(output.name);
@@ -167,8 +176,9 @@ Status StepStates::CheckUsed() const {
       names += "; " + shown_[runner] + " has " + FirstQuoted(here.given) + " and " +
                FirstQuoted(here.inputs);
     }
-    return BadStepWord(kFeedBackFlag, words_.feed_back[i].word,
-                       "no runner has such an output and input" + names);
+    return BadStepWord(
+        kFeedBackFlag, words_.feed_back[i].word,
+        "no runner has such an output and input" + UnknownLabel(words_.feed_back[i]) + names);
   }
   return {};
 }
@@ -198,6 +208,7 @@ bool StepStates::MayBeginWith(const std::string& input) const {
 Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> slices,
                          TensorMap& feed) {
   position_ = position;
+  if (position.step == 0) VERNIER_TRY(CheckMovesOn(feed));
   if (decoding_ && position.step == 0) {
     VERNIER_TRY(decoding_->Begin(position, feed, DrivenInputs()));
   }

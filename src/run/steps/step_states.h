@@ -215,6 +215,7 @@ class StepStates {
     return words_.feed_back.empty() && !decoding_ && !keeps_state;
   }
   void AddMapped(RunnerSides& sides) const;
+  Status CheckMovesOn(const TensorMap& feed) const;
   std::vector<StatePair> PairsOf(size_t runner) const;
   Status CheckRest(size_t runner, const RunnerSides& sides) const;
 

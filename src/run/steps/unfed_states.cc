@@ -1,6 +1,7 @@
 // Inputs of runners that stay as they were at first: refused, asked about, or named.
 #include <algorithm>
 
+#include "run/steps/prompt_inputs.h"
 #include "run/steps/state_likeness.h"
 #include "run/steps/step_states.h"
 
@@ -16,7 +17,40 @@ std::vector<TensorInfo> InfosOf(const TensorMap& tensors) {
   return infos;
 }
 
+// Keys and values of the tokens so far: [batch, heads, tokens, size], or what begins without any.
+bool IsCache(const Tensor* state) {
+  constexpr size_t kCacheRank = 4;
+  return state != nullptr && (state->dims().size() >= kCacheRank || state->element_count() == 0);
+}
+
 }  // namespace
+
+// Each step has other tokens: a mask that stays hides those of the cache.
+Status StepStates::CheckMovesOn(const TensorMap& feed) const {
+  const std::vector<std::string> states = StateInputs();
+  const bool caches = std::ranges::any_of(
+      states, [&](const std::string& state) { return IsCache(Find(feed, state)); });
+  if (!caches || decoding_) return {};
+  const std::vector<std::string> driven = DrivenInputs();
+  const std::vector<TensorInfo> infos = InputsOfStateRunner();
+  const auto listed = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  for (const auto& [input, values] : feed) {
+    if (!IsUsuallyPerToken(input) || MayBeginWith(input) || listed(driven, input)) continue;
+    const bool others = std::ranges::any_of(driven, [&](const std::string& tokens) {
+      return !IsUsuallyPerToken(tokens) && IsOfOtherTokens(input, tokens, infos, feed);
+    });
+    if (others) continue;
+    const bool mask = input.ends_with("mask");
+    return InvalidArgument("--feed-back: '" + input +
+                           "' stays the same at every step, while what is fed back holds more "
+                           "tokens at each: add --advance " +
+                           (mask ? "'" + input + ":append 1'" : input + ":+1") + ", or --advance " +
+                           input + ":+0 for a value that stays");
+  }
+  return {};
+}
 
 // The reference's state is given to all.
 Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {

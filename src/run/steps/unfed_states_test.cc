@@ -150,5 +150,64 @@ TEST_F(UnfedStatesTest, WhatIsDeclaredOrSaidToStayNeedsNoStep) {
   EXPECT_EQ(states_->doubts().size(), 1);
 }
 
+// A decoder whose cache is fed back, fed token by token.
+class MovesOnTest : public testing::Test {
+ protected:
+  MovesOnTest() {
+    plan_.feed_back = {"present:past"};
+    plan_.slices = {"input_ids:axis=1,size=1"};
+    plan_.advances = {"position_ids:+1"};
+  }
+
+  // Of the first step.
+  Status Enter() {
+    StepStates states = *StepStates::Create(plan_, {"ort"}, log_);
+    const std::vector<TensorInfo> inputs = {Ids("input_ids"), Ids("position_ids"),
+                                            Ids("attention_mask"),
+                                            DeclaredAs("past", {1, 2, -1, 4})};
+    const std::vector<TensorInfo> outputs = {DeclaredAs("present", {1, 2, -1, 4})};
+    VERNIER_TRY(states.Pair(0, {"ort", inputs, outputs}));
+    TensorMap feed = {{"past", OfShape(past_)}};
+    for (const char* name : {"input_ids", "position_ids", "attention_mask"}) {
+      const std::vector<int64_t> one = {1};
+      feed.push_back({name, *Tensor::Copy(DType::kInt64, {1, 1}, std::as_bytes(std::span(one)))});
+    }
+    return states.Enter({0, 0, 3}, {}, feed);
+  }
+
+  static TensorInfo Ids(std::string name) {
+    return {std::move(name), DType::kInt64, std::vector<Dim>{{1, {}}, {-1, {}}}};
+  }
+
+  StepPlan plan_;
+  RecordingLogger log_;
+  Dims past_ = {1, 2, 0, 4};
+};
+
+TEST_F(MovesOnTest, AMaskThatStaysIsRefused) {
+  EXPECT_EQ(Enter().message(),
+            "--feed-back: 'attention_mask' stays the same at every step, while what is fed back "
+            "holds more tokens at each: add --advance 'attention_mask:append 1', or --advance "
+            "attention_mask:+0 for a value that stays");
+  for (const char* word : {"attention_mask:append 1", "attention_mask:+0"}) {
+    plan_.advances = {"position_ids:+1", word};
+    EXPECT_TRUE(Enter().ok()) << word;
+  }
+  plan_.advances = {"attention_mask:+0"};
+  EXPECT_THAT(Enter().message(), HasSubstr("add --advance position_ids:+1, or"));
+}
+
+// Such a state does not hold tokens.
+TEST_F(MovesOnTest, WithoutACacheNothingHasToMove) {
+  past_ = {1, 4};
+  EXPECT_TRUE(Enter().ok());
+}
+
+// Its tokens are those of the encoder, at every step.
+TEST_F(MovesOnTest, TheMaskOfAnEncoderMayStay) {
+  plan_.slices = {"decoder_input_ids:axis=1,size=1"};
+  EXPECT_TRUE(Enter().ok());
+}
+
 }  // namespace
 }  // namespace vernier
