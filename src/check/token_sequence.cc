@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "inputs/cast_tensor.h"
+#include "check/token_sample.h"
 #include "run/steps/step_tensors.h"
 #include "util/number_text.h"
 
@@ -12,44 +12,9 @@ namespace {
 
 constexpr int64_t kTokensToTry = 8;
 constexpr int64_t kPadsToTry = 3;
-constexpr size_t kTokenAxis = 1;
 
 bool IsWholeNumber(DType dtype) {
   return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
-}
-
-// Shapes that the model does not declare may be anything.
-bool IsFreeAxis(const TensorInfo* info, size_t axis) {
-  if (info == nullptr || !info->shape) return true;
-  return axis < info->shape->size() && (*info->shape)[axis].dynamic();
-}
-
-bool NameHas(const std::string& name, std::string_view word) {
-  return ToLower(name).find(word) != std::string::npos;
-}
-
-// The axis along which the output is longer than the input; none where both are the same.
-Result<std::optional<size_t>> GrowingAxis(const StatePair& pair, const Dims& in, const Dims& out) {
-  std::optional<size_t> axis;
-  bool fits = in.size() == out.size();
-  for (size_t i = 0; fits && i < in.size(); ++i) {
-    if (in[i] == out[i]) continue;
-    fits = !axis && out[i] > in[i];
-    axis = i;
-  }
-  if (fits) return axis;
-  return InvalidArgument("output '" + pair.output + "' has the shape " + FormatDims(out) +
-                         " where the input '" + pair.input + "' that it would be fed to has " +
-                         FormatDims(in));
-}
-
-// `values` as a tensor of these dims and that type, repeated along all but the last axis.
-Result<Tensor> RepeatAlongLast(const std::vector<int64_t>& values, Dims dims, DType dtype) {
-  dims.back() = static_cast<int64_t>(values.size());
-  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(DType::kInt64, dims));
-  const auto all = buffer.As<int64_t>();
-  for (size_t i = 0; i < all.size(); ++i) all[i] = values[i % values.size()];
-  return CastTensor(std::move(buffer).Freeze(), dtype);
 }
 
 Result<Tensor> PadTokens(const Tensor& tokens, const TokenPadding& padding) {
@@ -98,15 +63,15 @@ Result<TokenSequence> TokenSequence::Of(const Subject& subject) {
                                : "the model takes no caches: no output is called like an input");
   }
   TokenSequence sequence;
-  VERNIER_TRY(sequence.FindStates(subject, pairs));
-  VERNIER_TRY(sequence.FindInputs(subject));
+  const Sample sample = SampleThatFits(subject, pairs);
+  VERNIER_TRY(sequence.FindStates(sample, pairs));
+  VERNIER_TRY(sequence.FindInputs(subject, sample));
   VERNIER_TRY(sequence.CountTokens());
   sequence.FindMaskMeaning(subject);
   return sequence;
 }
 
-Status TokenSequence::FindStates(const Subject& subject, std::span<const StatePair> pairs) {
-  const Sample& sample = subject.samples.front();
+Status TokenSequence::FindStates(const Sample& sample, std::span<const StatePair> pairs) {
   for (const StatePair& pair : pairs) {
     const Tensor* const in = Find(sample.feed, pair.input);
     const Tensor* const out = Find(sample.outputs, pair.output);
@@ -128,10 +93,10 @@ Status TokenSequence::FindStates(const Subject& subject, std::span<const StatePa
                          pairs.front().output + "' keeps its shape");
 }
 
-Status TokenSequence::FindInputs(const Subject& subject) {
+Status TokenSequence::FindInputs(const Subject& subject, const Sample& sample) {
   const auto& session = subject.probe->runner().session();
   std::optional<std::string> symbol;
-  for (const NamedTensor& input : subject.feed()) {
+  for (const NamedTensor& input : sample.feed) {
     if (StateOf(input.name, &CacheState::input) != nullptr) continue;
     const TensorInfo* const declared = FindInfo(session.inputs, input.name);
     const TensorInfo info = declared != nullptr
@@ -141,7 +106,7 @@ Status TokenSequence::FindInputs(const Subject& subject) {
     inputs_.push_back({input.name, role});
     if (role == TokenRole::kTokens) VERNIER_TRY(AddTokenDimension(info, symbol));
   }
-  for (const NamedTensor& output : subject.samples.front().outputs) {
+  for (const NamedTensor& output : sample.outputs) {
     const Dims& dims = output.tensor.dims();
     const bool rows = dims.size() > kTokenAxis && dims[kTokenAxis] == sample_tokens_ &&
                       IsFreeAxis(FindInfo(session.outputs, output.name), kTokenAxis);

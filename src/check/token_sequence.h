@@ -94,8 +94,8 @@ class TokenSequence {
     TokenRole role;
   };
 
-  Status FindStates(const Subject& subject, std::span<const StatePair> pairs);
-  Status FindInputs(const Subject& subject);
+  Status FindStates(const Sample& sample, std::span<const StatePair> pairs);
+  Status FindInputs(const Subject& subject, const Sample& sample);
   Result<TokenRole> RoleOf(const TensorInfo& input, const Tensor& sample) const;
   Status AddTokenDimension(const TensorInfo& input, std::optional<std::string>& symbol) const;
   Status CountTokens();
@@ -110,7 +110,7 @@ class TokenSequence {
   std::vector<CacheState> states_;
   std::vector<Input> inputs_;
   std::vector<std::string> row_outputs_;  // with a row for each token, along axis 1
-  int64_t sample_tokens_ = 0;             // by which the caches grew with the subject's inputs
+  int64_t sample_tokens_ = 0;             // by which the caches grew in the sample
   TensorMap base_;                        // tokens, and the shapes of all inputs
   int64_t count_ = 0;
   std::string mask_, float_mask_;  // names; empty: there is none

@@ -198,6 +198,14 @@ class Steps(Case):
             self.assertIn("--feed-back: the inputs hold one step", said)
             self.assertNotIn("Nothing is to blame", said)
 
+    def test_an_input_that_is_another_for_one_side_is_refused(self):
+        recurrent("good.onnx")
+        recurrent("bad.onnx", 1.01)
+        words = ("--map-inputs", "new:h=h[:,::-1]")
+        said, _ = self.search(2, *words)
+        self.assertIn("--map-inputs: blame gives both sides one tensor of a name, and 'h' would be "
+                      "another one for new", said)
+
     def test_nan_in_the_inputs_is_named(self):
         recurrent("good.onnx")
         recurrent("bad.onnx")

@@ -217,6 +217,19 @@ class Caches(Case):
                 self.assert_holds(ended, properties)
                 self.assertIn("5 tokens at once", properties["prefill-decode"]["detail"])
 
+    def test_sizes_that_do_not_fit_together_hide_no_caches(self):
+        # Without inputs the mask is one column long. OpenVINO broadcasts it, whatever the past is.
+        for fault in (None, "swapped-key-value", "position-off-by-one"):
+            with self.subTest(fault):
+                ended, properties = self.check(fault, runner="--openvino")
+                if fault is None:
+                    self.assert_holds(ended, properties)
+                    continue
+                self.assertEqual(ended.code, 1, ended.out + ended.err)
+                found = properties["prefill-decode"]
+                self.assertEqual(found["verdict"], "broken", found["detail"])
+                self.assertEqual(found["smallest_case"], SEEN[fault][1])
+
     def test_one_given_token_is_too_few(self):
         ended, properties = self.check(None, "--input-shapes", *shapes_of(1, 1))
         self.assertEqual(ended.code, 4, ended.out + ended.err)

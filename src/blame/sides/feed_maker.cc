@@ -21,8 +21,8 @@ Status AddTensor(const LiveRunner& runner, const std::string& name, const Tensor
   if (there == nullptr) {
     feed.push_back({name, tensor});
   } else if (there->bytes().data() != tensor.bytes().data() || there->dims() != tensor.dims()) {
-    return Unimplemented("--map-inputs: blame gives both sides one tensor of a name, and '" + name +
-                         "' would be another one for " + runner.name());
+    return InvalidArgument("--map-inputs: blame gives both sides one tensor of a name, and '" +
+                           name + "' would be another one for " + runner.name());
   }
   return {};
 }
@@ -30,8 +30,8 @@ Status AddTensor(const LiveRunner& runner, const std::string& name, const Tensor
 // Adds the inputs of an open runner to a feed that has them under other names: those that `maps`
 // (--map-inputs) name, and those that type, rank and sizes pair with an input of `made_for`, which
 // the feed was made for. Nothing where the runner does not say what it takes. kMalformed as
-// CoerceFeed, kInvalidArgument as InputMaps; kUnimplemented where a name would have to stand for
-// two tensors.
+// CoerceFeed, kInvalidArgument as InputMaps, and where a name would have to stand for two
+// tensors.
 Status AddNamesOf(const LiveRunner& runner, const InputMaps& maps,
                   std::span<const TensorInfo> made_for, Logger& logger, TensorMap& feed) {
   const std::vector<TensorInfo>& inputs = runner.session().inputs;
