@@ -265,15 +265,10 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   of_step.fed_back = OutputsFedBack(plan, *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
-<<<<<<< HEAD
   std::ranges::copy_if(with_own.notes, std::back_inserter(outcome.record.notes), NamesNanInput);
-  // Outputs are out of their bounds, whether a layer is to blame for it or not.
-  outcome.faults.mismatch |= !of_step.failed.empty();
-=======
   // Outputs are out of their bounds, whether a layer is to blame for it or not. What could not be
   // searched says nothing of layers.
   outcome.faults.mismatch |= !of_step.failed.empty() && outcome.record.error.empty();
->>>>>>> refs/box/C
   return outcome;
 }
 

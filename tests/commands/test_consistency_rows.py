@@ -131,8 +131,8 @@ class MeetingRows(Case):
         found = properties["shape-sweep"]
         self.assertEqual(found["verdict"], "holds")
         self.assertRegex(found["detail"], "^11 shapes")
-        self.assertIn("sizes aside that the model refuses: 'm' of size 2 (node 'joined' (Concat) is "
-                      "given (2, 3) and (1, 3))", found["detail"])
+        self.assertIn("sizes aside that the model refuses: 'm' of size 2 (node 'joined' (Concat) "
+                      "is given (2, 3) and (1, 3))", found["detail"])
 
 
 if __name__ == "__main__":

@@ -62,22 +62,15 @@ std::string UnfittedInWords(const TimeRecord& time) {
       "rounding and below a tenth of the values";
   const auto has_error = [](const StepPoint& point) { return point.rms.has_value(); };
   if (std::ranges::none_of(time.curve, has_error)) return "could not be measured";
-<<<<<<< HEAD
   const std::optional<int64_t> nan = FirstNan(time.curve);
-  if (!nan) return "is " + few;
-  return "is NaN, at step " + std::to_string(*nan) + " first, and " +
-=======
-  const auto nan = std::ranges::find_if(
-      time.curve, [](const StepPoint& point) { return point.rms && std::isnan(*point.rms); });
   constexpr int64_t kFewest = 8;
   const int64_t known = std::ranges::count_if(time.curve, has_error);
-  if (nan == time.curve.end() && known < kFewest) {
+  if (!nan && known < kFewest) {
     return "is known at " + Counted(known, "step") + " of a sequence, and it takes " +
            std::to_string(kFewest) + " to tell whether it grows";
   }
-  if (nan == time.curve.end()) return "is " + few;
-  return "is NaN, at step " + std::to_string(nan->step) + " first, and " +
->>>>>>> refs/box/M
+  if (!nan) return "is " + few;
+  return "is NaN, at step " + std::to_string(*nan) + " first, and " +
          (time.largest_rms.value_or(0) == 0 ? "0 at the others" : "otherwise " + few);
 }
 
