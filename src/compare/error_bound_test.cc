@@ -13,7 +13,6 @@
 
 namespace vernier {
 namespace {
-
 const ErrorBound kBound = {.rms = 1e-5, .why = "float32, longest sum 64, 2 layers"};
 
 std::vector<float> Values(size_t count) {

@@ -251,10 +251,12 @@ class Misfed(Case):
         self.assertIn("no --feed-back word is about the reference, onnxrt: add onnxrt:OUTPUT:INPUT",
                       self.said)
 
+    # Masks and positions stay as they are: the second step cannot be computed.
+    STAY = ("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--feed-back", CACHED[1],
+            "--advance", "position_ids:+0", "attention_mask:+0")
+
     def test_steps_that_no_runner_makes_are_missing(self):
-        # Masks and positions stay as they are: the second step cannot be computed.
-        self.run_two("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                     "--feed-back", CACHED[1], code=6)
+        self.run_two(*self.STAY, code=6)
         self.assertIn("a vs. b: INCOMPLETE", self.said)
         self.assertIn("only 1 of 4 iterations could be compared: neither side has iterations 1 to "
                       "3, from step 1 of sequence 0 on", self.said)
@@ -262,8 +264,7 @@ class Misfed(Case):
         self.assertEqual((pair["compared_iterations"], pair["expected_iterations"]), (1, 4))
 
     def test_leniency_does_not_accept_that_a_runner_failed(self):
-        self.run_two("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                     "--feed-back", CACHED[1], "--lenient", code=6)
+        self.run_two(*self.STAY, "--lenient", code=6)
         self.assertIn("a vs. b: INCOMPLETE", self.said)
         self.assertIn("only 1 of 4 iterations could be compared", self.said)
         record = json.loads(self.path("r.json").read_text())

@@ -111,7 +111,7 @@ class StepFiles(StepsCase):
                                                       "more than 18 steps")):
                     code, said = self.steps(model, count, *load, *more)
                     self.assertEqual(code, 3, said)
-                    self.assertIn(f"'o.json' has 18 iterations of onnxrt", said.replace(
+                    self.assertIn("'o.json' has 18 iterations of onnxrt", said.replace(
                         "onnxruntime", "onnxrt"))
                     self.assertIn(f"and this run {here} over all sequences", said)
                 code, said = self.steps(model, 3, *load, "--steps", "4", *more)

@@ -60,7 +60,8 @@ TEST(StepText, NanThatBothMakeOfOneStateIsNoFaultOfTheStep) {
   EXPECT_THAT(FormatSteps(pair), HasSubstr("fed with the state of b, a gives the same at every "
                                            "step, NaN or infinite on both sides at step 5 first"));
   time.crossed->first_bad_step = 5;
-  EXPECT_THAT(FormatSteps(pair), HasSubstr("at step 5 of sequence 0: that step is wrong by itself"));
+  EXPECT_THAT(FormatSteps(pair),
+              HasSubstr("at step 5 of sequence 0: that step is wrong by itself"));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "run/comparison/decision_run.h"
+#include "run/comparison/empty_steps.h"
 #include "run/comparison/pair_tokens.h"
 #include "run/feeds/streams.h"
-#include "run/figures/empty_steps.h"
 #include "run/figures/padded_steps.h"
 #include "run/figures/pair_recorder.h"
 #include "run/maps/pair_matching.h"

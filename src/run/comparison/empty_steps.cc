@@ -1,4 +1,4 @@
-#include "run/figures/empty_steps.h"
+#include "run/comparison/empty_steps.h"
 
 #include <algorithm>
 
