@@ -73,9 +73,9 @@ class StepFaults(StepsCase):
                 if r.get("failure")}
 
     def test_a_state_of_another_type_or_shape_fails_its_runner_alone(self):
-        for wrong, given in (("new.astype('f8')", "float64 [1, 4]"),
-                             ("new.astype('i4')", "int32 [1, 4]"), ("new[:, :3]", "float32 [1, 3]"),
-                             ("new[0]", "float32 [4]")):
+        for wrong, given in (("new.astype('f8')", "float64 (1, 4)"),
+                             ("new.astype('i4')", "int32 (1, 4)"), ("new[:, :3]", "float32 (1, 3)"),
+                             ("new[0]", "float32 (4,)")):
             for more in ((), ("--sequential-runners",), ("--parallel",)):
                 with self.subTest(wrong=wrong, more=more):
                     code, said = self.run_three(wrong, *more)
@@ -84,7 +84,7 @@ class StepFaults(StepsCase):
                     self.assertEqual(list(failed), ["b"], said)
                     self.assertIn(f"gave output 'hn' as {given} at step 2 of sequence 0, and the "
                                   "input 'h' of the next step, which is fed with it (--feed-back), "
-                                  "takes float32 [1, 4]", failed["b"])
+                                  "takes float32 (1, 4)", failed["b"])
                     pairs = {(p["first"], p["second"]): p for p in self.record()["pairs"]}
                     self.assertEqual(pairs["c", "d"]["compared_iterations"], 10)
 
@@ -95,7 +95,7 @@ class StepFaults(StepsCase):
                 self.path("c.py").write_text(LOGITS.format(wrong="logits"), encoding="utf-8")
                 ended = self.vernier("run", "--runner", "b=b.py", "--runner", "c=c.py", "--runner",
                                      "d=c.py", "--python", sys.executable, "--decode",
-                                     "logits:tokens", "--steps", "4", "--input-shapes",
+                                     "greedy:logits=tokens", "--steps", "4", "--input-shapes",
                                      "tokens:[1,2]:int64", "--val-range", "tokens:[0,7]",
                                      "--pairs", "all", "--save-record", "r.json")
                 said = ended.out + ended.err
