@@ -126,6 +126,7 @@ void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
     ending.outcome.faults.mismatch = false;
     ending.outcome.faults.incomplete = true;
   }
+  if (comparing.loaded.has_other_steps()) comparing.Disbelieve(live_sides);
   // Results compared with a file that changed meanwhile are discarded.
   const Status intact = comparing.loaded.CheckIntact();
   if (intact.ok()) return;

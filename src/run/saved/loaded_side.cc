@@ -71,11 +71,12 @@ void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark) {
   live_feeds_[index] = mark;
 }
 
-Status LoadedSide::CheckStepCount(std::optional<int64_t> steps, bool goes_on) const {
+Status LoadedSide::CheckStepCount(std::optional<int64_t> steps, bool goes_on) {
   for (size_t i = 0; i < saved_steps_.size() && steps; ++i) {
     const LoadedRuns::Run& run = runs()[i];
     const bool fits = goes_on ? run.iterations >= *steps : run.iterations == *steps;
     if (!saved_steps_[i].empty() || fits) continue;
+    has_other_steps_ = true;
     return Malformed(
         "--load-outputs: '" + run.path + "' has " + Counted(run.iterations, "iteration") + " of " +
         run.name + ", and this run " +

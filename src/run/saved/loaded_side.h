@@ -55,7 +55,9 @@ class LoadedSide {
   /// Of a run of `steps` iterations in all, as soon as that is known, or which has so many and
   /// perhaps more (`goes_on`): kMalformed for a file that has another number of them, and does not
   /// say which sequences they are of (see CheckStep).
-  Status CheckStepCount(std::optional<int64_t> steps, bool goes_on = false) const;
+  Status CheckStepCount(std::optional<int64_t> steps, bool goes_on = false);
+  /// Was there one? What was compared with it then is of other steps.
+  bool has_other_steps() const { return has_other_steps_; }
 
   /// After NoteLiveFeed(): kMalformed where a sequence begins on one side alone, because the
   /// outputs were saved by a run with other steps, and for another --decode-stop. Not where that is
@@ -104,6 +106,7 @@ class LoadedSide {
   std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
   bool warned_of_inputs_ = false;
   bool ended_unevenly_ = false;
+  bool has_other_steps_ = false;
   std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, LoadedRuns::StepsOf()
   /// Run by run: what makes a mark with another --steps one of this run's, all else being equal.
   std::vector<std::vector<uint64_t>> other_counts_;
