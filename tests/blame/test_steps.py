@@ -158,9 +158,9 @@ class Steps(Case):
         overflows("good.onnx")
         overflows("bad.onnx")
         said, found = self.search(0)
-        self.assertEqual((found["at_step"]["step"], found["at_step"]["wrong_by_itself"]),
-                         (5, False), said)
+        self.assertFalse(found["at_step"]["wrong_by_itself"], said)
         self.assertEqual(found["culprits"], [])
+        self.assertIn("no step is out of its bound", said)
         self.assertNotIn("times over its error bound at step", said)
 
     def test_nan_in_the_first_state_is_named(self):

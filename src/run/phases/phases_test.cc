@@ -305,8 +305,8 @@ TEST_F(ResumedRunTest, AStateInsideGoesOnWithASequence) {
   plan_.save.resume = true;
   EXPECT_TRUE(Run({{"a", Sums()}}, 3).ok());
   EXPECT_TRUE((*live_)[0].alive()) << (*live_)[0].failure().message();
-  // The first step, the sequence with the last one that was saved, and the new one.
-  EXPECT_EQ(inferred_.load(), 8 + 1 + 4 + 4);
+  // The first sequence, the one with the last step that was saved, and the new one.
+  EXPECT_EQ(inferred_.load(), 8 + 4 + 4 + 4);
   EXPECT_EQ((*live_)[0].iterations(), 12);
 }
 
