@@ -244,7 +244,8 @@ class SavedOutputs(Case):
     def test_nan_on_both_sides_is_called_so(self):
         holed = np.where(np.arange(20).reshape(4, 5) == 7, np.float32(np.nan), self.arrays(8)[0])
         said = self.compare([{"p": holed}], [{"p": holed}], code=1)
-        self.assertIn("reason: output 'p' holds 1 NaN in the same places on both sides", said)
+        self.assertIn("reason: output 'p' holds 1 NaN on both sides, the first at the same place",
+                      said)
         other = np.where(np.arange(20).reshape(4, 5) == 8, np.float32(np.nan), self.arrays(8)[0])
         said = self.compare([{"p": holed}], [{"p": other}], code=1)
         self.assertIn("differs in 2 NaN or infinite values", said)

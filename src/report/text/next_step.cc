@@ -118,14 +118,14 @@ std::string LogitsAdvice(const RunRecord& record) {
                  " in place of logits");
 }
 
-}  // namespace
-
-// Are NaN of both sides in the same places all that is not finite?
+// Nothing but NaN is not finite, in as many places on both sides and first in the same one.
 bool HasNansAlike(const OutputRecord& output) {
   const auto &first = output.figures.first, &second = output.figures.second;
   return first && second && first->nan_count == output.not_finite &&
          second->nan_count == output.not_finite && first->first_nan == second->first_nan;
 }
+
+}  // namespace
 
 std::string FormatAdvice(const RunRecord& record) {
   // Where the outputs part is known then, and a bound is no tolerance that could be wider.
@@ -136,8 +136,9 @@ std::string FormatAdvice(const RunRecord& record) {
       if (HasNansAlike(output)) {
         return OneLine("reason: output '" + output.name + "' holds " +
                        Counted(output.not_finite, "NaN", "NaN") +
-                       " in the same places on both sides, which pass no comparison; feed what the "
-                       "model makes numbers of (--load-inputs, --val-range)" +
+                       " on both sides, the first at the same place, and NaN never passes a "
+                       "comparison; use inputs for which the model gives numbers (--load-inputs, "
+                       "--val-range)" +
                        (record.runners.empty() ? ""
                                                : ", or find where they start: add --onnx-outputs "
                                                  "'*' --validate"));
