@@ -93,8 +93,8 @@ std::string DescribeSaturation(const std::vector<std::string>& tensors) {
   const std::string more =
       tensors.size() > 1 ? " and " + std::to_string(tensors.size() - 1) + " more" : "";
   return "'" + tensors.front() + "'" + more +
-         ": values beyond float16's 65504 are infinite in float16, and what reads them makes the "
-         "same of both";
+         ": values beyond float16's 65504 are infinite in float16, and the layers that read "
+         "them give the same result on both sides";
 }
 
 }  // namespace vernier
