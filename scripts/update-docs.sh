@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes the pages that come from the option table anew, docs/cli.md and
-# docs/coming-from-polygraphy.md, and the table of rules in docs/lint.md. The manual pages are not
-# part of the source: the build writes them to share/man/man1 of its folder.
+# Makes the files that come from the option table anew: docs/cli.md, docs/coming-from-polygraphy.md
+# and what Python reads of TensorRT's options, libexec/vernier/tensorrt_options.json. And the table
+# of rules in docs/lint.md. The manual pages are not part of the source: the build writes them to
+# share/man/man1 of its folder.
 #
 # Usage: scripts/update-docs.sh [--check] [VERNIER]
 #
@@ -30,14 +31,14 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 stale=0
 
-# put FILE: $made/FILE belongs into docs.
+# put FILE: $made/FILE belongs into the source tree.
 put() {
   if $check; then
-    diff --unified --new-file "docs/$1" "$made/$1" || stale=1
-  elif ! cmp --silent "$made/$1" "docs/$1"; then
+    diff --unified --new-file "$1" "$made/$1" || stale=1
+  elif ! cmp --silent "$made/$1" "$1"; then
     # Not mv: the temporary folder's files are private.
-    cat "$made/$1" >"docs/$1"
-    echo "docs/$1: updated"
+    cat "$made/$1" >"$1"
+    echo "$1: updated"
   fi
 }
 
@@ -52,10 +53,11 @@ rule_table() {
 
 "$vernier" option-docs list >"$made/list"
 while read -r file word; do
+  mkdir -p "$made/${file%/*}"
   "$vernier" option-docs "$word" >"$made/$file"
   put "$file"
 done <"$made/list"
-rule_table >"$made/lint.md"
-put lint.md
+rule_table >"$made/docs/lint.md"
+put docs/lint.md
 if ((stale)); then echo "out of date: run scripts/update-docs.sh" >&2; fi
 exit "$stale"

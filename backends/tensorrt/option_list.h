@@ -1,6 +1,5 @@
-// The options that this plug-in understands. All that is known of one stands in one row here, those
-// that set a flag of the builder in builder_flags.h: what --tensorrt.OPTION takes, whether this
-// release has it, and which of TensorRT's words it takes.
+// The options that this plug-in understands, made of options.def: what --tensorrt.OPTION takes,
+// whether this release has it, and which of TensorRT's words it takes.
 #pragma once
 
 #include <span>

@@ -1,6 +1,7 @@
 """A builder configuration of TensorRT's Python interface, from options or a user's script."""
 
 import ctypes
+import json
 import os
 
 from vernier_worker import wire
@@ -8,23 +9,17 @@ from vernier_worker import wire
 from trt_network import call, layers_of, major, user_function
 from trt_options import flag_of, mask, member, missing, refuse, split_named
 
-# Option's key and the builder flag, in Polygraphy's order.
-FLAGS = [("restricted", "SAFETY_SCOPE"), ("refittable", "REFIT"),
-         *((key, key.upper()) for key in (
-             "strip_plan", "direct_io", "sparse_weights", "version_compatible",
-             "exclude_lean_runtime", "error_on_timing_cache_miss", "disable_compilation_cache",
-             "weight_streaming", "tf32", "fp16", "bf16", "fp8", "int8"))]
-NUMBERS = ["builder_optimization_level", "max_aux_streams"]
-# Each is a member of the enumeration of its name: EngineCapability.
-WORDS = ["engine_capability", "hardware_compatibility_level", "runtime_platform",
-         "tiling_optimization_level"]
+# Keys of options by how a configuration has them: "flags" with the member of BuilderFlag, "numbers"
+# and "words", of which each is a member of the enumeration of its name (EngineCapability); and what
+# the plug-in alone does.
+OPTIONS_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
+                            "tensorrt_options.json")
+with open(OPTIONS_FILE, encoding="utf-8") as options_file:
+    OPTIONS = json.load(options_file)
 # Of TensorRT 8, for CUDA 11 and for CUDA 12; a library that is there may be an empty one.
 SOURCE_LIBRARIES = [("CUBLAS", "libcublas.so.11", "libcublas.so.12", "cublasCreate_v2"),
                     ("CUBLAS_LT", "libcublasLt.so.11", "libcublasLt.so.12", "cublasLtCreate"),
                     ("CUDNN", "libcudnn.so.8", "libcudnn.so.8", "cudnnCreate")]
-# What the plug-in alone does.
-PLUGIN_ONLY = ["save_tactics", "load_tactics", "use_dla", "weight_streaming_budget", "cuda_graphs",
-               "timing_cache_dir"]
 
 
 def bytes_of(text, option):
@@ -87,7 +82,7 @@ def set_flags(trt, config, options):
     if constraint != "none":
         config.set_flag(member(trt, "BuilderFlag", constraint + "_PRECISION_CONSTRAINTS",
                                "--precision-constraints"))
-    for key, name in FLAGS:
+    for key, name in OPTIONS["flags"].items():
         flag = getattr(trt.BuilderFlag, name, None)
         if options.on(key):
             if flag is None:
@@ -132,9 +127,7 @@ def set_values(trt, config, options):
         wanted = {word.upper() for word in options.words("preview_features")}
         for name, feature in trt.PreviewFeature.__members__.items():
             config.set_preview_feature(feature, name in wanted)
-    config.profiling_verbosity = member(trt, "ProfilingVerbosity",
-                                        options.value("profiling_verbosity", "detailed"),
-                                        "--profiling-verbosity")
+    config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED  # Polygraphy's default
     limits = options.words("memory_pool_limit") or []
     if options.on("workspace"):
         limits = ["workspace:" + options.value("workspace"), *limits]
@@ -146,12 +139,12 @@ def set_values(trt, config, options):
     flags = options.words("quantization_flags")
     if flags is not None:
         config.quantization_flags = mask(trt, "QuantizationFlag", flags, "--quantization-flags")
-    for key in NUMBERS:
+    for key in OPTIONS["numbers"]:
         if options.on(key):
             if not hasattr(config, key):
                 missing(flag_of(key), trt)
             setattr(config, key, options.number(key, flag_of(key)))
-    for key in WORDS:
+    for key in OPTIONS["words"]:
         if options.on(key):
             enumeration = key.title().replace("_", "")
             setattr(config, key, member(trt, enumeration, options.value(key), flag_of(key)))
@@ -202,7 +195,7 @@ def set_calibrator(trt, network, config, options):
 
 
 def refuse_what_the_plugin_does(options):
-    for key in PLUGIN_ONLY:
+    for key in OPTIONS["plugin_only"]:
         if options.on(key):
             refuse(f"{flag_of(key)} is not offered where TensorRT runs in Python",
                    wire.UNIMPLEMENTED)

@@ -1,4 +1,5 @@
-// What is generated from the option rows: completion scripts, manual pages, pages of docs/.
+// What is generated from the option rows: completion scripts, manual pages, pages of docs/, what
+// Python knows of TensorRT's options.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -9,14 +10,18 @@
 #include "cli/table/command_table.h"
 #include "cli/table/commands.h"
 #include "core/version.h"
+#include "options/rows/tensorrt_rows.h"
 #include "options/table/command_options.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
 
-// The pages that scripts/update-docs.sh writes, one a line: a name and the word that prints it.
-constexpr std::string_view kPages = "cli.md reference\ncoming-from-polygraphy.md polygraphy\n";
+// The files that scripts/update-docs.sh writes, one a line: a path and the word that prints it.
+constexpr std::string_view kPages =
+    "docs/cli.md reference\n"
+    "docs/coming-from-polygraphy.md polygraphy\n"
+    "libexec/vernier/tensorrt_options.json tensorrt\n";
 
 // Commands that have a page in docs/commands and a manual page, one a line.
 std::string ListDocumented() {
@@ -45,6 +50,7 @@ std::string MakePage(std::span<const std::string> words) {
   if (words[0] == "commands") return ListDocumented();
   if (words[0] == "reference") return FormatReference(CommandTable());
   if (words[0] == "polygraphy") return FormatPolygraphyComparison(RunOptionTable());
+  if (words[0] == "tensorrt") return TensorRtOptionsJson();
   return "";
 }
 
@@ -66,8 +72,9 @@ int OptionDocsCommand(std::span<const std::string> words, const Invocation&) {
   }
   const std::string text = MakePage(words);
   if (text.empty()) {
-    std::fputs("usage: vernier option-docs list|commands|reference|polygraphy|man FOLDER\n",
-               stderr);
+    std::fputs(
+        "usage: vernier option-docs list|commands|reference|polygraphy|tensorrt|man FOLDER\n",
+        stderr);
     return 2;
   }
   std::fputs(text.c_str(), stdout);

@@ -102,6 +102,8 @@ class PythonScript {
                                std::string_view what);
   void AddProfiles(PythonCall& call);
   void AddMemoryPools(PythonCall& call);
+  void AddTactics(PythonCall& call);
+  void AddCalibrator(PythonCall& call);
   std::string Calibrator();
   std::string CreateConfig();
   /// The name of a configuration's last loader; `plain`: it is TensorRT's default.

@@ -1,12 +1,14 @@
 // Scripts to be filled in by hand: TensorRT networks, builder configurations, graph edits.
 #include "cli/script/python_templates.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <map>
 
 #include "cli/script/python_script_writer.h"
 #include "model/edit/onnx_outputs.h"
+#include "options/rows/tensorrt_rows.h"
 #include "util/cast_grammar.h"
 #include "util/own_program.h"
 #include "util/paths.h"
@@ -17,34 +19,6 @@ namespace {
 constexpr char kTrtTemplate[] = "polygraphy.backend.trt";
 constexpr char kTodo[] = "    pass # TODO: Set up the ";
 constexpr char kTodoEnd[] = " here. This function should not return anything.\n";
-
-// Options that are keywords of the same name, in Polygraphy's order; profiles, timing caches,
-// tactics and memory have places of their own in it.
-constexpr std::string_view kFirst[] = {"precision_constraints", "restricted"};
-constexpr std::string_view kSecond[] = {"sparse_weights", "tactic_sources"};
-constexpr std::string_view kThird[] = {"refittable",
-                                       "strip_plan",
-                                       "preview_features",
-                                       "engine_capability",
-                                       "direct_io",
-                                       "builder_optimization_level",
-                                       "hardware_compatibility_level",
-                                       "profiling_verbosity",
-                                       "max_aux_streams",
-                                       "version_compatible",
-                                       "exclude_lean_runtime",
-                                       "quantization_flags",
-                                       "error_on_timing_cache_miss",
-                                       "disable_compilation_cache",
-                                       "weight_streaming",
-                                       "runtime_platform",
-                                       "tiling_optimization_level",
-                                       "tf32",
-                                       "fp16",
-                                       "bf16",
-                                       "int8",
-                                       "fp8"};
-constexpr std::string_view kLast[] = {"use_dla", "allow_gpu_fallback"};
 
 std::string Members(std::string_view enumeration, std::span<const std::string> words) {
   std::string text;
@@ -64,23 +38,22 @@ std::string EnumerationOf(std::string_view dest, bool is_list) {
   return name;
 }
 
-// As the option's row has it: a switch, a number, one of some words, or TensorRT's enumerators.
+// As the option's row has it: a switch, a number, one of some words, a file, or TensorRT's
+// enumerators.
 std::string KeywordValue(const ParsedArgs& args, const OptionRow& row) {
   if (row.arity == Arity::kNone) return "True";
   const std::string word(args.Value(row.dest).value_or(""));
   if (row.type == ValueType::kInt) return word;
-  if (!row.choices.empty()) return QuotePython(word);
+  if (!row.choices.empty() || row.Files() != FileUse::kNone) return QuotePython(word);
   const bool is_list = row.arity == Arity::kStar;
   const std::string enumeration = EnumerationOf(row.dest, is_list);
   return is_list ? Members(enumeration, args.List(row.dest)) : TensorRtMember(enumeration, word);
 }
 
-void Add(const ParsedArgs& args, std::span<const std::string_view> dests, PythonCall& call) {
-  for (const std::string_view dest : dests) {
-    const OptionRow* row = nullptr;
-    for (const GivenOption& given : args.given()) row = given.row->dest == dest ? given.row : row;
-    if (row != nullptr) call.Add(dest, KeywordValue(args, *row));
-  }
+void Add(const ParsedArgs& args, std::string_view dest, PythonCall& call) {
+  const OptionRow* row = nullptr;
+  for (const GivenOption& given : args.given()) row = given.row->dest == dest ? given.row : row;
+  if (row != nullptr) call.Add(dest, KeywordValue(args, *row));
 }
 
 // "script.py:function"; a script alone means the function of that name.
@@ -191,13 +164,7 @@ std::string PythonScript::Calibrator() {
   return call.Text();
 }
 
-std::string PythonScript::CreateConfig() {
-  PythonCall call("CreateTrtConfig");
-  Add(args_, kFirst, call);
-  AddProfiles(call);
-  if (const auto cache = args_.Value("load_timing_cache")) {
-    call.Add("load_timing_cache", QuotePython(*cache));
-  }
+void PythonScript::AddTactics(PythonCall& call) {
   if (const auto replay = args_.Value("load_tactics")) {
     call.Add("algorithm_selector",
              Call(kTrtTemplate, "TacticReplayer").Add("replay", QuotePython(*replay)).Text());
@@ -205,11 +172,30 @@ std::string PythonScript::CreateConfig() {
     call.Add("algorithm_selector",
              Call(kTrtTemplate, "TacticRecorder").Add("record", QuotePython(*record)).Text());
   }
-  Add(args_, kSecond, call);
-  AddMemoryPools(call);
-  Add(args_, kThird, call);
+}
+
+void PythonScript::AddCalibrator(PythonCall& call) {
   if (args_.Has("int8")) call.Add("calibrator", Calibrator());
-  Add(args_, kLast, call);
+}
+
+std::string PythonScript::CreateConfig() {
+  struct Special {
+    std::string_view argument;
+    void (PythonScript::*add)(PythonCall& call);
+  };
+  constexpr Special kSpecial[] = {{"profiles", &PythonScript::AddProfiles},
+                                  {"algorithm_selector", &PythonScript::AddTactics},
+                                  {"memory_pool_limits", &PythonScript::AddMemoryPools},
+                                  {"calibrator", &PythonScript::AddCalibrator}};
+  PythonCall call("CreateTrtConfig");
+  for (const TensorRtOption* option : TensorRtArguments()) {
+    const auto* special = std::ranges::find(kSpecial, option->python.argument, &Special::argument);
+    if (special == std::end(kSpecial)) {
+      Add(args_, option->row.dest, call);
+    } else {
+      (this->*special->add)(call);
+    }
+  }
   return call.Text();
 }
 
@@ -277,7 +263,7 @@ std::string PythonScript::ParseNetwork(const std::string& config) {
   call.AddIf(!flags.empty(), "flags", Members("OnnxParserFlag", flags));
   constexpr std::string_view kParser[] = {"plugin_instancenorm", "strongly_typed",
                                           "mark_unfused_tensors_as_debug_tensors"};
-  Add(args_, kParser, call);
+  for (const std::string_view dest : kParser) Add(args_, dest, call);
   call.AddIf(!config.empty(), "config", config);
   return Let("parse_network_from_onnx", call);
 }

@@ -1,9 +1,10 @@
-#include "options/rows/tensorrt_rows.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
 
+constexpr std::string_view kConvertTitle = "Conversion", kConvertAbout = "what is read and written";
 constexpr std::string_view kConvertTargets[] = {"onnx", "trt", "onnx-like-trt-network"};
 
 constexpr OptionRow kConvert[] = {
@@ -28,13 +29,9 @@ constexpr OptionRow kConvert[] = {
      .help =
          "What to write if the extension of FILE does not determine it: onnx, trt (an engine) or"
          " onnx-like-trt-network."},
-    {.flags = {"--engine-capability"},
-     .dest = "engine_capability",
-     .sets = kEngineOption,
-     .arity = Arity::kOne,
-     .metavar = "CAPABILITY",
-     .help = "What the engine may use: standard, safety or dla_standalone. Default: TensorRT's own"
-             " default."},
+};
+
+constexpr OptionRow kConvertLenient[] = {
     {.flags = {"--lenient"},
      .dest = "lenient",
      .help =
@@ -47,6 +44,13 @@ constexpr OptionRow kConvert[] = {
 
 }  // namespace
 
-OptionGroup ConvertGroup() { return {"Conversion", "what is read and written", kConvert}; }
+std::vector<OptionGroup> ConvertGroup() {
+  OptionGroup capability = TensorRtCapabilityGroup();
+  capability.title = kConvertTitle;
+  capability.about = kConvertAbout;
+  return {{kConvertTitle, kConvertAbout, kConvert},
+          capability,
+          {kConvertTitle, kConvertAbout, kConvertLenient}};
+}
 
 }  // namespace vernier

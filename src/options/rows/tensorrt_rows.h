@@ -1,8 +1,10 @@
-// What the rows of TensorRT's groups mean: most are handed to its plug-in as they are.
+// TensorRT's options, made of the list that its plug-in has as well: backends/tensorrt/options.def.
 #pragma once
 
+#include <cstdint>
 #include <span>
-#include <vector>
+#include <string>
+#include <string_view>
 
 #include "options/table/option_table.h"
 #include "options/table/option_values.h"
@@ -22,7 +24,28 @@ inline constexpr Binding kEngineOption = SetBy<&AddEngineOption>().For(kEngines)
 inline constexpr Binding kEngineScript = SetBy<&AddEngineScript>().For(kEngines);
 inline constexpr Binding kEngineTogether = kBoundTogether.For(kEngines);
 
-/// The rows, where kEngineOption is the meaning of those that have none of their own.
-std::vector<OptionRow> EngineRows(std::span<const OptionRow> rows);
+/// What an option is to Polygraphy's API, and to TensorRT in Python.
+struct TensorRtArgument {
+  uint8_t place = 0;               ///< among the arguments of CreateConfig; 0: it is none
+  std::string_view argument = {};  ///< which one it is, where that has another name and value
+  bool plugin_only = false;        ///< refused where TensorRT runs in Python
+};
+
+struct TensorRtOption {
+  std::string_view group;
+  OptionRow row;  ///< hands the option on as it is unless the list says something else
+  std::string_view builder_flag;  ///< the member of BuilderFlag that it sets; empty: none
+  TensorRtArgument python;
+};
+
+/// All of them, in the order of --help.
+std::span<const TensorRtOption> TensorRtOptions();
+/// The arguments of CreateConfig, in its order.
+std::vector<const TensorRtOption*> TensorRtArguments();
+
+/// What Python knows of the options, as JSON: the arguments of CreateConfig that have the option's
+/// name and value, and by how a builder configuration of TensorRT's has them the options that set a
+/// flag (with its name), a number or a member of an enumeration, and those that it is refused.
+std::string TensorRtOptionsJson();
 
 }  // namespace vernier

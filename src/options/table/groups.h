@@ -26,7 +26,8 @@ OptionGroup OnnxLoadGroup();
 OptionGroup OnnxRuntimeGroup();
 OptionGroup OpenVinoGroup();
 OptionGroup TensorRtConfigGroup();
-OptionGroup TensorRtShortFormGroup();  // same heading as TensorRtConfigGroup
+OptionGroup TensorRtShortFormGroup();   // same heading as TensorRtConfigGroup
+OptionGroup TensorRtCapabilityGroup();  // of `convert` alone, under the heading of ConvertGroup
 OptionGroup TensorRtPluginGroup();
 OptionGroup TensorRtParserGroup();
 OptionGroup TensorRtNetworkGroup();
@@ -80,7 +81,7 @@ OptionGroup RunAndBlameGroup();
 OptionGroup ReportFileGroup();
 OptionGroup ScriptGroup();
 OptionGroup ComparedFilesGroup();
-OptionGroup ConvertGroup();
+std::vector<OptionGroup> ConvertGroup();
 OptionGroup BatchGroup();
 OptionGroup AccuracyFileGroup();
 OptionGroup ConsistencyCheckGroup();

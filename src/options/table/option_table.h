@@ -56,7 +56,7 @@ enum class InPackage : uint8_t {
 /// One flag with its aliases, or the positional argument when `flags` is empty.
 struct OptionRow {
   std::string_view flags[3] = {};  ///< primary first, then aliases in Polygraphy's order
-  std::string_view dest;           ///< key of the parsed value; rows may share one
+  std::string_view dest = {};      ///< key of the parsed value; rows may share one
   Binding sets = {};               ///< what it means: the field of a plan that it sets
   FileUse files = FileUse::kNone;  ///< where `sets` does not say so: see Files()
   InApi in_api = InApi::kAsOrigin;
@@ -74,7 +74,7 @@ struct OptionRow {
   bool required = false;           ///< must be given; positionals of kOne and kPlus always must
   std::string_view fallback = {};  ///< the default, for people; empty when it goes without saying
   std::string_view metavar = {};
-  std::string_view help;
+  std::string_view help = {};
   Origin origin = Origin::kPolygraphy;
   Standing standing = Standing::kSame;
   std::string_view note = {};          ///< for docs/coming-from-polygraphy.md

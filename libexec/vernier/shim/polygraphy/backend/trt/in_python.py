@@ -6,6 +6,7 @@ The work is that of the program's runner for TensorRT in Python (libexec/vernier
 import contextlib
 import functools
 import importlib
+import json
 import os
 import sys
 import types
@@ -46,6 +47,13 @@ def _runner():
         yield own
     except own.wire.Failure as failure:
         raise errors.of_failure(failure) from failure
+
+
+@functools.lru_cache(maxsize=None)
+def config_arguments():
+    """The arguments of CreateConfig that are options of the program, by the same name."""
+    with open(os.path.join(_LIBEXEC, "tensorrt_options.json"), encoding="utf-8") as file:
+        return json.load(file)["arguments"]
 
 
 def create_network(settings):

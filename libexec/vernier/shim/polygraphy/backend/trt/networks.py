@@ -9,15 +9,6 @@ from ...constants import MARK_ALL
 from ..common import call
 from . import in_python
 
-# Arguments of CreateConfig that are options of the program.
-SWITCHES = ("tf32", "fp16", "int8", "bf16", "fp8", "refittable", "strip_plan", "restricted",
-            "version_compatible", "exclude_lean_runtime", "direct_io", "use_dla",
-            "allow_gpu_fallback", "disable_compilation_cache", "weight_streaming",
-            "sparse_weights", "error_on_timing_cache_miss")
-VALUES = ("profiling_verbosity", "builder_optimization_level", "max_aux_streams",
-          "precision_constraints", "load_timing_cache", "hardware_compatibility_level",
-          "runtime_platform", "quantization_flags", "tactic_sources", "preview_features",
-          "tiling_optimization_level")
 # Those of the loaders of networks.
 PARSER = {"flags": "onnx_flags", "plugin_instancenorm": "plugin_instancenorm",
           "strongly_typed": "strongly_typed",
@@ -68,7 +59,7 @@ class CreateConfig:
         if len(self.profiles) > 1 and not all(self.profiles):
             raise errors.Unimplemented("CreateConfig: profiles: one of several is empty: add its "
                                         "shapes, as vernier cannot leave them to the network")
-        known = {name: name for name in SWITCHES + VALUES}
+        known = {name: name for name in in_python.config_arguments()}
         self.settings = options_of("CreateConfig", settings, known)
         if calibrator is not None:
             self.settings.update((k, v) for k, v in calibrator.options.items() if v is not None)
