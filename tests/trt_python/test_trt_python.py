@@ -213,6 +213,7 @@ class TensorRtInPython(TensorRtCase):
         """)
         for words, code, sentence in (
                 (["--fp8"], 5, "--fp8 is not available in TensorRT 8.5.3.1"),
+                (["--strict-nans"], 5, "--strict-nans is not available in TensorRT 8.5.3.1"),
                 (["--builder-optimization-level", "3"], 5,
                  "--builder-optimization-level is not available in TensorRT 8.5.3.1"),
                 (["--tactic-sources", "nonsense"], 2, "expected one of CUBLAS, CUBLAS_LT, CUDNN"),

@@ -31,6 +31,8 @@ TOLD = {
     "--strip-plan": [CONFIG + "setFlag(kSTRIP_PLAN)"],
     "--direct-io": [CONFIG + "setFlag(kDIRECT_IO)"],
     "--sparse-weights": [CONFIG + "setFlag(kSPARSE_WEIGHTS)"],
+    "--strict-nans --sparse-weights": [CONFIG + "setFlag(kSPARSE_WEIGHTS)",
+                                       CONFIG + "setFlag(kSTRICT_NANS)"],
     "--version-compatible": [CONFIG + "setFlag(kVERSION_COMPATIBLE)",
                              "IRuntime.setEngineHostCodeAllowed(true)"],
     "--version-compatible --exclude-lean-runtime": [CONFIG + "setFlag(kVERSION_COMPATIBLE)",
