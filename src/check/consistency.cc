@@ -1,6 +1,7 @@
 #include "check/consistency.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "check/memory_properties.h"
 #include "check/probe_sizes.h"
@@ -18,6 +19,7 @@
 #include "run/workers/held_log.h"
 #include "util/close_matches.h"
 #include "util/first_line.h"
+#include "util/forwarding_log.h"
 #include "util/list_has.h"
 
 namespace vernier {
@@ -27,21 +29,11 @@ bool Wanted(const ConsistencyOptions& options, std::string_view name) {
   return (options.only.empty() || ListHas(options.only, name)) && !ListHas(options.skip, name);
 }
 
-/// Keeps to itself what was said of the runner once already: sessions opened, shapes filled in.
-class ErrorsOnly final : public Logger {
- public:
-  explicit ErrorsOnly(Logger& logger) : logger_(logger) {}
-  bool Enabled(Severity severity) const override {
-    return severity >= Severity::kError && logger_.Enabled(severity);
-  }
-  void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
-    if (Enabled(severity)) logger_.Write(severity, text, color, once);
-  }
-  void Indent(int levels) override { logger_.Indent(levels); }
-
- private:
-  Logger& logger_;
-};
+// Keeps to itself what was said of the runner once already: sessions opened, shapes filled in.
+std::optional<ForwardingLog::Line> ErrorsOnly(Severity severity) {
+  if (severity < Severity::kError) return std::nullopt;
+  return ForwardingLog::Line{severity};
+}
 
 // Nothing would agree with nothing, whatever is tried.
 Status NothingToCompare(const LiveRunner& runner) {
@@ -141,7 +133,7 @@ class RunnerCheck {
               const PropertyObserver& observer)
       : options_(options),
         shared_(shared),
-        errors_only_(shared.logger),
+        errors_only_(shared.logger, ErrorsOnly),
         again_{shared.execution, shared.interrupted, errors_only_, shared.caller},
         observer_(observer) {}
 
@@ -354,7 +346,7 @@ class RunnerCheck {
 
   const ConsistencyOptions& options_;
   const Probe::Shared& shared_;
-  ErrorsOnly errors_only_;
+  ForwardingLog errors_only_;
   const Probe::Shared again_;  // for everything after the first run
   const PropertyObserver& observer_;
 };
