@@ -118,14 +118,18 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
   VERNIER_TRY(session->Listen(raw, options));
   session->layer_times_path_ = std::string(options.Get("layer_times"));
   const std::string path(sdk::View(model.path));
-  VERNIER_TRY(
-      Take(api, model.bytes != nullptr
-                    ? api.table->CreateSessionFromArray(api.env, model.bytes, model.byte_count, raw,
-                                                        &session->session_)
-                    : api.table->CreateSession(api.env, path.c_str(), raw, &session->session_)));
+  OrtSession* made = nullptr;
+  VERNIER_TRY(Take(api, model.bytes != nullptr
+                            ? api.table->CreateSessionFromArray(api.env, model.bytes,
+                                                                model.byte_count, raw, &made)
+                            : api.table->CreateSession(api.env, path.c_str(), raw, &made)));
+  session->session_.reset(made);
   if (session->run_options_ != nullptr) session->placement_.LogPlacement(session->providers_);
   session->device_ = session->placement_.Device(session->providers_);
-  VERNIER_TRY(session->ReadSignature());
+  if (const Status read = session->ReadSignature(); !read.ok()) {
+    session->Close();
+    return read;
+  }
   session->FreeUndeclaredShapes(model);
   session->PlaceOutputs(session->outputs_, session->first_outputs_);
   return std::unique_ptr<sdk::Session>(std::move(session));
@@ -156,16 +160,12 @@ Status OrtModelSession::Listen(OrtSessionOptions* options, const sdk::Options& g
                            quiet ? ORT_LOGGING_LEVEL_ERROR : ORT_LOGGING_LEVEL_WARNING);
 }
 
-OrtModelSession::~OrtModelSession() {
-  if (session_ == nullptr) return;
-  if (!layer_times_path_.empty()) SaveLayerTimes();
-  api_.table->ReleaseSession(session_);
-}
-
 // ONNX Runtime writes a file of its own: what is wanted is taken from it, and it is removed.
-void OrtModelSession::SaveLayerTimes() {
+void OrtModelSession::Close() {
+  if (layer_times_path_.empty()) return;
   char* name = nullptr;
-  if (!Take(api_, api_.table->SessionEndProfiling(session_, api_.allocator, &name)).ok()) return;
+  if (!Take(api_, api_.table->SessionEndProfiling(session_.get(), api_.allocator, &name)).ok())
+    return;
   const std::string trace = name;
   (void)Take(api_, api_.table->AllocatorFree(api_.allocator, name));
   sdk::WriteLayerTimes(layer_times_path_, ReadTrace(trace));
@@ -175,8 +175,8 @@ void OrtModelSession::SaveLayerTimes() {
 
 Status OrtModelSession::ReadSignature() {
   size_t input_count = 0, output_count = 0;
-  VERNIER_TRY(Take(api_, api_.table->SessionGetInputCount(session_, &input_count)));
-  VERNIER_TRY(Take(api_, api_.table->SessionGetOutputCount(session_, &output_count)));
+  VERNIER_TRY(Take(api_, api_.table->SessionGetInputCount(session_.get(), &input_count)));
+  VERNIER_TRY(Take(api_, api_.table->SessionGetOutputCount(session_.get(), &output_count)));
   for (size_t i = 0; i < input_count; ++i) {
     VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec,
                              ReadSpec(false, i, input_symbols_.emplace_back()));
@@ -200,12 +200,13 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index,
   char* name = nullptr;
   OrtTypeInfo* type = nullptr;
   VERNIER_TRY(Take(api_, (is_output ? table.SessionGetOutputName : table.SessionGetInputName)(
-                             session_, index, api_.allocator, &name)));
+                             session_.get(), index, api_.allocator, &name)));
   sdk::TensorSpec spec;
   spec.name = name;
   (void)Take(api_, table.AllocatorFree(api_.allocator, name));
-  VERNIER_TRY(Take(api_, (is_output ? table.SessionGetOutputTypeInfo
-                                    : table.SessionGetInputTypeInfo)(session_, index, &type)));
+  VERNIER_TRY(
+      Take(api_, (is_output ? table.SessionGetOutputTypeInfo : table.SessionGetInputTypeInfo)(
+                     session_.get(), index, &type)));
   const Handle<OrtTypeInfo> owned(type, table.ReleaseTypeInfo);
   ONNXType kind{};
   VERNIER_TRY(Take(api_, table.GetOnnxTypeFromTypeInfo(type, &kind)));
@@ -290,9 +291,9 @@ Status OrtModelSession::Infer(const Names& names, const Pointers& inputs,
   for (const Value& output : outputs) results.push_back(output.get());
   const auto start = std::chrono::steady_clock::now();
   const Status status =
-      Take(api_,
-           api_.table->Run(session_, run_options_.get(), names.data(), inputs.data(), inputs.size(),
-                           output_names_.data(), output_names_.size(), results.data()));
+      Take(api_, api_.table->Run(session_.get(), run_options_.get(), names.data(), inputs.data(),
+                                 inputs.size(), output_names_.data(), output_names_.size(),
+                                 results.data()));
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (size_t i = 0; i < outputs.size(); ++i) *outputs[i].slot() = results[i];
   return status;

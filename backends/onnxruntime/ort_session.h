@@ -19,21 +19,21 @@ class OrtModelSession final : public sdk::Session {
   static Result<std::unique_ptr<sdk::Session>> Open(const Api& api, const sdk::Host& host,
                                                     const vn_model& model,
                                                     const sdk::Options& options);
-  ~OrtModelSession() override;
 
   std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override { return {"as in the model", device_}; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  void Close() override;
   uint32_t FeedsBack() const override { return VN_FEEDS_BACK_CPU; }
 
  private:
-  OrtModelSession(const Api& api, const sdk::Host& host) : api_(api), host_(host) {}
+  OrtModelSession(const Api& api, const sdk::Host& host)
+      : api_(api), host_(host), session_(nullptr, api.table->ReleaseSession) {}
   Status Listen(OrtSessionOptions* options, const sdk::Options& given);
   Status ReadSignature();
   void FreeUndeclaredShapes(const vn_model& model);
   Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index, std::vector<std::string>& symbols);
-  void SaveLayerTimes();
 
   bool IsInParts(std::string_view input) const;
   using Names = std::vector<const char*>;
@@ -50,7 +50,7 @@ class OrtModelSession final : public sdk::Session {
   std::vector<std::string> providers_;  ///< that were asked for
   Placement placement_{host_};
   Handle<OrtRunOptions> run_options_{nullptr, api_.table->ReleaseRunOptions};  ///< may be null
-  OrtSession* session_ = nullptr;
+  Handle<OrtSession> session_;
   std::string device_;
   std::string layer_times_path_;  ///< empty: layers are not measured
   std::vector<sdk::TensorSpec> inputs_;

@@ -266,7 +266,7 @@ Status OvModelSession::Reset() {
   return {};
 }
 
-OvModelSession::~OvModelSession() {
+void OvModelSession::Close() {
   if (layer_times_path_.empty()) return;
   const double runs = static_cast<double>(std::max<int64_t>(1, runs_ - 1));
   std::vector<sdk::LayerTime> layers;

@@ -22,12 +22,11 @@ class OvModelSession final : public sdk::Session {
                                                     const vn_model& model,
                                                     const sdk::Options& options);
 
-  ~OvModelSession() override;
-
   std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override { return {precision_, device_}; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  void Close() override;
   Status Reset() override;
   /// Variables are a request's own, so such a model has one request, which writes to its outputs.
   uint32_t FeedsBack() const override { return keeps_state_ ? 0 : VN_FEEDS_BACK_CPU; }

@@ -75,7 +75,7 @@ Result<std::unique_ptr<sdk::Session>> TractSession::Open(const Api& api, const O
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 
-TractSession::~TractSession() {
+void TractSession::Close() {
   if (layer_times_path_.empty() || last_inputs_.empty()) return;
   std::vector<Tensor*> inputs = Pointers(last_inputs_);
   char* json = nullptr;

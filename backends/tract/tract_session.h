@@ -18,8 +18,6 @@ class TractSession final : public sdk::Session {
   static Result<std::unique_ptr<sdk::Session>> Open(const Api& api, const Onnx* onnx,
                                                     const vn_model& model,
                                                     const sdk::Options& options);
-  /// Measures the layers, if asked to: tract repeats the last feed for seconds.
-  ~TractSession() override;
 
   std::span<const sdk::TensorSpec> inputs() const override { return source_.inputs(); }
   std::span<const sdk::TensorSpec> outputs() const override {
@@ -27,6 +25,8 @@ class TractSession final : public sdk::Session {
   }
   sdk::SessionInfo info() const override;
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  /// Measures the layers, if asked to: tract repeats the last feed for seconds.
+  void Close() override;
 
  private:
   TractSession(const Api& api, ModelSource source, Precision precision)

@@ -23,51 +23,11 @@
 
 #include "vernier/backend_abi.h"
 #include "vernier/backend_dtype.h"
+#include "vernier/backend_host.hpp"
 #include "vernier/backend_options.hpp"
 #include "vernier/status.h"
 
 namespace vernier::sdk {
-
-/// What the host offers: logging, and whether the user has interrupted the run.
-class Host {
- public:
-  explicit Host(const vn_host* host) : host_(host) {}
-
-  void Log(int32_t severity, std::string_view text) const {
-    host_->log(host_->self, severity, Str(text));
-  }
-  void Info(std::string_view text) const { Log(20, text); }
-  void Start(std::string_view text) const { Log(22, text); }
-  void Warning(std::string_view text) const { Log(30, text); }
-  bool cancelled() const { return host_->cancelled(host_->self) != 0; }
-  /// May outputs stay on a CUDA device?
-  bool takes_cuda_outputs() const { return host_->abi_minor >= 1; }
-
-  /// During Session::Run: memory of the host for one output, which then need not be copied.
-  /// nullptr: use your own, as for small outputs. It may not be touched after Run.
-  void* OutputMemory(size_t byte_size) const {
-    if (!VN_HAS(host_, vn_host, output_memory)) return nullptr;
-    return host_->output_memory(host_->self, byte_size);
-  }
-
-  /// During Session::Run, when the inference goes on by itself: the inputs of the session's next
-  /// Run, if they are here already; empty if not, or if they were given before. If there is a next
-  /// Run, it has just these. Their data stay until it returns.
-  std::span<const vn_tensor* const> NextInputs() const {
-    if (!VN_HAS(host_, vn_host, next_inputs)) return {};
-    size_t count = 0;
-    const vn_tensor* const* const inputs = host_->next_inputs(host_->self, &count);
-    return {inputs, inputs == nullptr ? 0 : count};
-  }
-
-  vn_status* NewStatus(const Status& status) const {
-    return host_->status_new(host_->self, static_cast<int32_t>(status.code()),
-                             Str(status.message()));
-  }
-
- private:
-  const vn_host* host_;
-};
 
 /// Declaration of one input or output. `rank_known` false leaves the shape open, kUndefined the
 /// type.
@@ -135,6 +95,10 @@ class Session {
 
   /// See vn_backend_api::reset_session. kNotFound: the model keeps no state.
   virtual Status Reset() { return NotFound("the model keeps no state"); }
+
+  /// What a session has to finish before it goes, and what can fail, such as the file of the option
+  /// `layer_times`. Called once, before the destructor, of a session that was opened.
+  virtual void Close() {}
 
   /// See vn_backend_api::feeds_back: VN_FEEDS_BACK_*.
   virtual uint32_t FeedsBack() const { return 0; }
@@ -309,7 +273,10 @@ struct Exporter {
     });
   }
 
-  static void Close(vn_session* s) noexcept { delete &Of(s); }
+  static void Close(vn_session* s) noexcept {
+    const std::unique_ptr<SessionHandle> handle(&Of(s));
+    handle->session->Close();
+  }
 
   static vn_status* Signature(vn_session* s, int32_t is_output, size_t index,
                               vn_tensor* out) noexcept {

@@ -114,13 +114,13 @@ class Comparison {
   }
 
   void MakeRun(const ComparisonParts::Scripts& scripts) {
+    const Instruments instruments{.bounds = bounds_->wanted() ? &*bounds_ : nullptr,
+                                  .interrupted = &thread_.interrupted()};
     ComparisonParts parts;
     parts.scripts = scripts;
-    parts.bounds = bounds_->wanted() ? &*bounds_ : nullptr;
     parts.labels = &*labels_;
-    parts.interrupted = &thread_.interrupted();
     parts.may_keep = false;  // arrays of Python are let go where the GIL is held
-    run_.emplace(plan_, pairs_, parts, reporter_->observer());
+    run_.emplace(plan_, pairs_, instruments, parts, reporter_->observer());
   }
 
   PythonLogger logger_;

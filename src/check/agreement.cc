@@ -97,6 +97,17 @@ std::string DescribeMissing(const Pairing& pairing) {
   return "output '" + pairing.right_only.front() + "' is new";
 }
 
+void DropSharedNans(TensorMap& expected, TensorMap& found) {
+  for (NamedTensor& output : expected) {
+    const auto other = std::ranges::find(found, output.name, &NamedTensor::name);
+    if (other == found.end()) continue;
+    std::optional<TensorPair> both = WithoutSharedNans(output.tensor, other->tensor);
+    if (!both) continue;
+    output.tensor = std::move(both->a);
+    other->tensor = std::move(both->b);
+  }
+}
+
 }  // namespace
 
 std::string FormatPlace(int64_t place, const Dims& dims) {
@@ -115,14 +126,7 @@ Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions&
   if (std::string type = FindOtherType(expected, found); !type.empty()) {
     return {Closeness::kApart, HUGE_VAL, std::move(type)};
   }
-  for (NamedTensor& output : expected) {
-    const auto other = std::ranges::find(found, output.name, &NamedTensor::name);
-    if (other == found.end()) continue;
-    std::optional<TensorPair> both = WithoutSharedNans(output.tensor, other->tensor);
-    if (!both) continue;
-    output.tensor = std::move(both->a);
-    other->tensor = std::move(both->b);
-  }
+  DropSharedNans(expected, found);
   ComparisonDetail detail;
   detail.bounds = bounds;
   const IterationComparison comparison =

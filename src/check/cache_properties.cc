@@ -31,7 +31,7 @@ Result<Prefill> RunPrefill(Subject& subject, Probe& probe) {
   VERNIER_ASSIGN_OR_RETURN(TensorMap feed, sequence.Feed(sequence.all(), empty));
   Result<TensorMap> outputs = probe.Infer(feed);
   if (outputs.ok()) {
-    (void)subject.bounds_of(feed, *outputs);  // of every output, also where a part lacks some
+    (void)subject.bench.BoundsOf(feed, *outputs);  // of every output, also where a part lacks some
     return Prefill{std::move(sequence), std::move(feed), *std::move(outputs)};
   }
   if (probe.runner().lost_worker()) return outputs.status();
@@ -57,7 +57,7 @@ std::string WhyScaledTogether(const ModelPlan& plan) {
 Result<Prefill> RunSeparable(Subject& subject) {
   Result<Prefill> prefill = RunPrefill(subject, *subject.probe);
   if (!prefill.ok()) return prefill;
-  const std::string why = WhyScaledTogether(subject.plan.model);
+  const std::string why = WhyScaledTogether(subject.runner.plan.model);
   if (!why.empty()) return InvalidArgument(why);
   return prefill;
 }
@@ -111,7 +111,7 @@ bool HoldChunks(Subject& subject, Trial& trial, const Prefill& prefill, int64_t 
     if (!outputs.ok()) return trial.Break(what, outputs.status().message());
     const Result<TensorMap> expected = sequence.PartOf(prefill.outputs, span, *outputs);
     if (!expected.ok()) return trial.Break(what, expected.status().message());
-    trial.JudgeBy(subject.bounds_of(prefill.feed, *expected));
+    trial.JudgeBy(subject.bench.BoundsOf(prefill.feed, *expected));
     if (!trial.Hold(what, *expected, KeepOutputs(*outputs, *expected))) return false;
     if (span.end() == count) not_compared = NotCompared(prefill.outputs, *expected);
     caches = sequence.CachesOf(*outputs);
@@ -141,7 +141,7 @@ bool HoldPadded(Subject& subject, Trial& trial, const Prefill& prefill,
   const Result<TensorMap> outputs = subject.probe->Infer(*feed);
   if (!outputs.ok()) return trial.Break(what, outputs.status().message());
   const TokenSpan real{padding.left, sequence.all().count};
-  trial.JudgeBy(subject.bounds_of(prefill.feed, *expected));
+  trial.JudgeBy(subject.bench.BoundsOf(prefill.feed, *expected));
   return trial.Hold(what, *expected, sequence.RowsOf(*outputs, real, with_caches));
 }
 
@@ -168,7 +168,7 @@ bool HoldPaddedPast(Subject& subject, Trial& trial, const Prefill& prefill) {
     if (span.start > 0) {
       const Result<TensorMap> rows = sequence.RowsOf(*expected, {0, 1}, false);
       if (!rows.ok()) return trial.Break(what, rows.status().message());
-      trial.JudgeBy(subject.bounds_of(prefill.feed, *rows));
+      trial.JudgeBy(subject.bench.BoundsOf(prefill.feed, *rows));
       if (!trial.Hold(what, *rows, sequence.RowsOf(*found, {0, 1}, false))) return false;
     }
     plain = sequence.CachesOf(*expected);
@@ -228,8 +228,7 @@ PropertyRecord FreshSequence(Subject& subject) {
   const Result<TokenSequence> sequence = TokenSequence::Of(subject);
   if (!sequence.ok()) return NotApplicable(sequence.status().message());
   Trial trial(subject);
-  const Result<std::unique_ptr<Probe>> fresh =
-      Probe::Open(subject.shared, subject.plan, subject.model);
+  const Result<std::unique_ptr<Probe>> fresh = subject.runner.Open();
   if (!fresh.ok()) {
     trial.Break("a second process", fresh.status().message());
     return trial.Finish("");
@@ -239,7 +238,7 @@ PropertyRecord FreshSequence(Subject& subject) {
   // What the runner may keep is then that of a sequence which had gone on.
   const Result<TensorMap> step = sequence->Feed({0, 1}, sequence->CachesOf(prefill->outputs));
   if (step.ok()) (void)(*fresh)->Infer(*step);
-  trial.JudgeBy(subject.bounds_of(prefill->feed, prefill->outputs));
+  trial.JudgeBy(subject.bench.BoundsOf(prefill->feed, prefill->outputs));
   trial.Hold("the sequence once more, with empty caches", prefill->outputs,
              (*fresh)->Infer(prefill->feed));
   return trial.Finish("sequence", NameOfAll(*prefill, "the same in a new process"));

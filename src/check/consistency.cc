@@ -1,23 +1,22 @@
 #include "check/consistency.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "check/memory_properties.h"
 #include "check/probe_sizes.h"
 #include "check/properties.h"
-#include "check/row_scout.h"
+#include "check/runner_bench.h"
 #include "check/sample_drawer.h"
-#include "check/wider_bounds.h"
 #include "compare/comparison.h"
 #include "compare/vacuous.h"
 #include "kernels/magnitudes.h"
-#include "model/shapes/shape_conflicts.h"
 #include "run/comparison/output_names.h"
 #include "run/feeds/described_inputs.h"
-#include "run/live/pair_error_bounds.h"
 #include "run/workers/held_log.h"
 #include "util/close_matches.h"
 #include "util/first_line.h"
+#include "util/forwarding_log.h"
 #include "util/list_has.h"
 
 namespace vernier {
@@ -27,21 +26,11 @@ bool Wanted(const ConsistencyOptions& options, std::string_view name) {
   return (options.only.empty() || ListHas(options.only, name)) && !ListHas(options.skip, name);
 }
 
-/// Keeps to itself what was said of the runner once already: sessions opened, shapes filled in.
-class ErrorsOnly final : public Logger {
- public:
-  explicit ErrorsOnly(Logger& logger) : logger_(logger) {}
-  bool Enabled(Severity severity) const override {
-    return severity >= Severity::kError && logger_.Enabled(severity);
-  }
-  void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
-    if (Enabled(severity)) logger_.Write(severity, text, color, once);
-  }
-  void Indent(int levels) override { logger_.Indent(levels); }
-
- private:
-  Logger& logger_;
-};
+// Keeps to itself what was said of the runner once already: sessions opened, shapes filled in.
+std::optional<ForwardingLog::Line> ErrorsOnly(Severity severity) {
+  if (severity < Severity::kError) return std::nullopt;
+  return ForwardingLog::Line{severity};
+}
 
 // Nothing would agree with nothing, whatever is tried.
 Status NothingToCompare(const LiveRunner& runner) {
@@ -86,33 +75,6 @@ Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap
   return CheckOutputNames(plan, names);
 }
 
-// A model that is no ONNX shows nothing.
-std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const BatchedInput> inputs,
-                                   std::span<const std::string> outputs) {
-  if (plan.type != "onnx") return {};
-  const Result<OnnxModel> model = OnnxModel::Open(plan.path);
-  return model.ok() ? FindMeetingRows(*model, inputs, outputs) : std::vector<MeetingRows>();
-}
-
-std::string FoundConflict(const ModelPlan& plan, const TensorMap& feed) {
-  if (plan.type != "onnx") return "";
-  const Result<OnnxModel> model = OnnxModel::Open(plan.path);
-  if (!model.ok()) return "";
-  std::vector<InputDims> inputs;
-  for (const NamedTensor& input : feed) inputs.push_back({input.name, input.tensor.dims()});
-  return FindShapeConflict(*model, inputs);
-}
-
-// Of a runner against itself, with inputs of these sizes.
-PairErrorBounds BoundsFor(const RunPlan& plan, const Probe& probe, const TensorMap& feed) {
-  PairErrorBounds bounds(plan.compare);
-  if (!bounds.wanted()) return bounds;
-  bounds.AddRunner(0, probe.runner());
-  bounds.AddRunner(1, probe.runner());
-  bounds.SetFeed(feed);
-  return bounds;
-}
-
 // A runner under examination.
 struct Examined {
   const RunnerPlan& plan;
@@ -141,7 +103,7 @@ class RunnerCheck {
               const PropertyObserver& observer)
       : options_(options),
         shared_(shared),
-        errors_only_(shared.logger),
+        errors_only_(shared.logger, ErrorsOnly),
         again_{shared.execution, shared.interrupted, errors_only_, shared.caller},
         observer_(observer) {}
 
@@ -258,75 +220,24 @@ class RunnerCheck {
 
   Result<ConsistencyRunner> TryAll(ConsistencyRunner record, const FirstRun& first,
                                    const Samples& samples, const Examined& examined) {
-    PairErrorBounds bounds = BoundsFor(first.plan, *examined.probe, first.feed);
-    const ErrorBounds none;
-    const SampleDrawer drawer(first.plan, shared_);
-    Subject subject{.shared = again_,
-                    .plan = examined.plan,
-                    .model = examined.model,
+    const ProbedRunner runner{again_, examined.plan, examined.model};
+    RunnerBench bench({.plan = first.plan,
+                       .drawer = {first.plan, shared_},
+                       .runner = runner,
+                       .probe = examined.probe,
+                       .feed = first.feed,
+                       .outputs = *first.outputs,
+                       .rows = options_.rows});
+    Subject subject{.runner = runner,
                     .probe = examined.probe,
                     .samples = samples.all,
                     .sizes = samples.sizes,
                     .refuses_sizes = !first.plan.inputs.found_dims.empty(),
                     .compare = first.plan.compare,
-                    .bounds = bounds.wanted() ? bounds.For(0, 1, *first.outputs) : none,
+                    .bounds = bench.bounds(),
                     .repeats = options_.repeats,
-                    .row_plan = {},
-                    .draw = {},
-                    .draw_given = {},
-                    .bounds_of = {}};
-    subject.draw = [&](const FreeSizes& sizes) {
-      return drawer.WithSizes(*subject.probe, first.feed, sizes, errors_only_);
-    };
-    subject.meeting = [&](auto inputs, auto outputs) {
-      return MeetingIn(examined.plan.model, inputs, outputs);
-    };
-    subject.refused_by_all = [&](const TensorMap& feed) {
-      std::string why = FoundConflict(examined.plan.model, feed);
-      return !why.empty() ? why : OthersRefuse(first.plan, examined.plan, feed);
-    };
-    subject.draw_given = [&] { return drawer.OfGivenShapes(*subject.probe, errors_only_); };
-    std::optional<PairErrorBounds> of_others;
-    subject.bounds_of = [&](const TensorMap& feed, const TensorMap& outputs) -> const ErrorBounds& {
-      if (!bounds.wanted()) return none;
-      if (!of_others) of_others.emplace(BoundsFor(first.plan, *subject.probe, feed));
-      return of_others->For(0, 1, outputs);
-    };
-    std::optional<RowPlan> rows;
-    subject.row_plan = [&]() -> const RowPlan& {
-      if (!rows) rows = PlanRows(subject);
-      return *rows;
-    };
-    WiderBounds wider(subject);
-    subject.widen = [&](const TensorMap& feed) { return wider.For(feed); };
+                    .bench = bench};
     return TryProperties(std::move(record), subject);
-  }
-
-  // That every other framework of the plan refuses a feed as well; empty where there is none, or
-  // one takes it.
-  std::string OthersRefuse(const RunPlan& plan, const RunnerPlan& own, const TensorMap& feed) {
-    std::string refuse;
-    for (const RunnerPlan& other : plan.runners) {
-      if (other.backend == own.backend) continue;
-      const auto model = ModelSource::Prepare(other.model, errors_only_);
-      if (!model.ok()) return "";
-      const auto probe = Probe::Open(again_, other, **model);
-      if (!probe.ok()) return "";
-      const Result<TensorMap> coerced = (*probe)->Coerce(feed, errors_only_);
-      if (!coerced.ok() || (*probe)->Infer(*coerced).ok()) return "";
-      if ((*probe)->runner().lost_worker()) return "";
-      refuse += (refuse.empty() ? "" : ", ") + other.backend;
-    }
-    return refuse.empty() ? "" : "so does " + refuse;
-  }
-
-  RowPlan PlanRows(const Subject& subject) const {
-    return ScoutRows({.probe = *subject.probe,
-                      .feed = subject.feed(),
-                      .rows = options_.rows,
-                      .draw = subject.draw,
-                      .open = [&] { return Probe::Open(again_, subject.plan, subject.model); },
-                      .meeting = subject.meeting});
   }
 
   Result<ConsistencyRunner> TryProperties(ConsistencyRunner done, Subject& subject) const {
@@ -343,8 +254,7 @@ class RunnerCheck {
       done.properties.push_back(std::move(record));
       if (!broken) continue;
       // What broke it may have killed the process, or left its mark on it.
-      Result<std::unique_ptr<Probe>> fresh =
-          Probe::Open(subject.shared, subject.plan, subject.model);
+      Result<std::unique_ptr<Probe>> fresh = subject.runner.Open();
       if (fresh.ok()) subject.probe = *std::move(fresh);
     }
     // A framework that dies at its end has delivered everything.
@@ -354,7 +264,7 @@ class RunnerCheck {
 
   const ConsistencyOptions& options_;
   const Probe::Shared& shared_;
-  ErrorsOnly errors_only_;
+  ForwardingLog errors_only_;
   const Probe::Shared again_;  // for everything after the first run
   const PropertyObserver& observer_;
 };

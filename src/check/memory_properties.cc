@@ -39,8 +39,7 @@ using Outcomes = std::vector<Worker::TrialOutcome>;
 // Of each sample, one after the other, in a process of its own: what was tried may have left its
 // mark on it.
 Result<Outcomes> TryAnew(const Subject& subject, const TrialRequest& request) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
-                           Probe::Open(subject.shared, subject.plan, subject.model));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe, subject.runner.Open());
   Outcomes outcomes;
   for (const Sample& sample : subject.samples) {
     // The first outputs may lie in memory that was given before they were asked for.
@@ -53,8 +52,7 @@ Result<Outcomes> TryAnew(const Subject& subject, const TrialRequest& request) {
 
 // What TryAnew() does where outputs are filled, without that.
 Result<std::vector<TensorMap>> SecondOutputs(const Subject& subject) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
-                           Probe::Open(subject.shared, subject.plan, subject.model));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe, subject.runner.Open());
   std::vector<TensorMap> outputs;
   for (const Sample& sample : subject.samples) {
     VERNIER_TRY(probe->Infer(sample.feed).status());
@@ -96,7 +94,7 @@ std::vector<WatchedRun> RunsToWatch(const Subject& subject) {
     const std::string what = round == 1 ? "one run" : "run " + std::to_string(round);
     for (const Sample& sample : subject.samples) runs.push_back({what + sample.size, sample.feed});
   }
-  const RowPlan& plan = subject.row_plan();
+  const RowPlan& plan = subject.bench.Rows();
   if (!plan.rows) return runs;
   const std::string rows =
       "a batch of " + std::to_string(CountRows(*plan.rows, plan.batch)) + " rows";
@@ -154,8 +152,7 @@ std::string PlacedOnly(const Subject& subject, const Outcomes& outcomes) {
 PropertyRecord ReadOnlyInputs(Subject& subject) {
   if (subject.feed().empty()) return NotApplicable("the model has no inputs");
   Trial trial(subject);
-  const Result<std::unique_ptr<Probe>> probe =
-      Probe::Open(subject.shared, subject.plan, subject.model);
+  const Result<std::unique_ptr<Probe>> probe = subject.runner.Open();
   if (!probe.ok()) {
     trial.Break("a second process", probe.status().message());
     return trial.Finish("");

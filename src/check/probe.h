@@ -65,4 +65,15 @@ class Probe {
   int64_t runs_ = 0;
 };
 
+/// A runner that any number of probes are opened of. All of it must outlive them.
+struct ProbedRunner {
+  const Probe::Shared& shared;
+  const RunnerPlan& plan;
+  const ModelSource& model;
+
+  Result<std::unique_ptr<Probe>> Open(const Circumstances& circumstances = {}) const {
+    return Probe::Open(shared, plan, model, circumstances);
+  }
+};
+
 }  // namespace vernier

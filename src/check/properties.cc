@@ -32,14 +32,14 @@ PropertyRecord RepeatedRuns(Subject& subject) {
     }
     if (!holds) break;
   }
-  subject.runs_differ = trial.apart();
+  subject.earlier.runs_differ = trial.apart();
   return trial.Finish("more runs", subject.sizes);
 }
 
 PropertyRecord FreshSession(Subject& subject) {
   Trial trial(subject);
   trial.HoldSamples("a second process", InferAnew(subject, {}));
-  subject.processes_differ = trial.apart();
+  subject.earlier.processes_differ = trial.apart();
   return trial.Finish("more process", subject.sizes);
 }
 
@@ -69,8 +69,8 @@ bool HoldTwice(Subject& subject, Trial& trial, const std::string& what, const Te
   const Result<TensorMap> once = subject.probe->Infer(feed);
   refused.last = !once.ok() && !subject.probe->runner().lost_worker();
   if (refused.last && subject.refuses_sizes) return true;
-  if (refused.last && subject.refused_by_all) {
-    const std::string why = subject.refused_by_all(feed);
+  if (refused.last) {
+    const std::string why = subject.bench.RefusedByAll(feed);
     if (!why.empty() && refused.first.empty()) refused.first = what + " (" + why + ")";
     if (!why.empty()) return true;
   }
@@ -104,7 +104,7 @@ PropertyRecord SweepGiven(Subject& subject, const std::vector<TensorMap>& feeds)
 
 // One dimension of that size; where the model refuses it, all of them: they may have to agree.
 bool SweepSize(Subject& subject, Trial& trial, const FreeSizes& sizes, Refused& refused) {
-  const Result<TensorMap> alone = subject.draw(sizes);
+  const Result<TensorMap> alone = subject.bench.Draw(sizes);
   if (!alone.ok()) return trial.Break("sizes", alone.status().message());
   const std::string of = " of size " + std::to_string(sizes.size);
   const std::string name =
@@ -112,13 +112,13 @@ bool SweepSize(Subject& subject, Trial& trial, const FreeSizes& sizes, Refused& 
   if (!HoldTwice(subject, trial, name + of, *alone, refused)) return false;
   if (!refused.last || subject.refuses_sizes) return true;
   const Result<TensorMap> together =
-      subject.draw({.dimension = sizes.dimension, .size = sizes.size, .others = sizes.size});
+      subject.bench.Draw({.dimension = sizes.dimension, .size = sizes.size, .others = sizes.size});
   if (!together.ok() || SameShapes(*alone, *together)) return true;
   return HoldTwice(subject, trial, "all free dimensions" + of, *together, refused);
 }
 
 PropertyRecord ShapeSweep(Subject& subject) {
-  const Result<std::vector<TensorMap>> given = subject.draw_given();
+  const Result<std::vector<TensorMap>> given = subject.bench.DrawGiven();
   if (!given.ok()) return NotApplicable(given.status().message());
   if (given->size() > 1) return SweepGiven(subject, *given);
   const std::vector<std::string> dimensions = DynamicDimensions(subject);
@@ -128,7 +128,7 @@ PropertyRecord ShapeSweep(Subject& subject) {
   if (dimensions.empty()) return NotApplicable("every dimension of the inputs is fixed");
   Trial trial(subject);
   // What only goes wrong where two of them are more than 1 comes last.
-  const Result<TensorMap> together = subject.draw({.others = kLargerSize});
+  const Result<TensorMap> together = subject.bench.Draw({.others = kLargerSize});
   if (!together.ok()) return NotApplicable(together.status().message());
   Refused refused;
   for (const std::string& dimension : dimensions) {
@@ -163,8 +163,8 @@ std::vector<std::pair<std::string, Circumstances>> SettingsToTry(const BackendIn
 PropertyRecord OtherSettings(Subject& subject) {
   const auto settings = SettingsToTry(subject.probe->runner().backend());
   if (settings.empty()) {
-    return NotApplicable("no thread counts or optimisation levels of '" + subject.plan.backend +
-                         "' can be set from here");
+    return NotApplicable("no thread counts or optimisation levels of '" +
+                         subject.runner.plan.backend + "' can be set from here");
   }
   Trial trial(subject);
   trial.AllowRounding();

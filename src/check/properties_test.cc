@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "check/consistency.h"
+#include "check/fake_bench.h"
 #include "check/fake_runners.h"
 #include "check/row_properties.h"
 
@@ -65,29 +66,28 @@ class RowPropertiesTest : public testing_workers::FakeRunners {
     auto opened = Probe::Open(shared_, plan_.runners[0], **source);
     EXPECT_TRUE(opened.ok()) << opened.status().message();
     probe_ = *std::move(opened);
-    rows_.batch.inputs = {"x"};
-    rows_.batch.outputs = {"y"};
-    if (rows_.no_batch.empty()) {
-      rows_.rows = TensorMap{{"x", Floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}};
+    RowPlan& rows = bench_.rows;
+    rows.batch.inputs = {"x"};
+    rows.batch.outputs = {"y"};
+    if (rows.no_batch.empty()) {
+      rows.rows = TensorMap{{"x", Floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}};
     }
-    Subject subject{.shared = shared_,
-                    .plan = plan_.runners[0],
-                    .model = **source,
+    Subject subject{.runner = {shared_, plan_.runners[0], **source},
                     .probe = probe_,
                     .samples = samples_,
-                    .sizes = {},
+                    .sizes = sizes_,
+                    .refuses_sizes = false,
                     .compare = plan_.compare,
-                    .bounds = bounds_,
-                    .row_plan = [this]() -> const RowPlan& { return rows_; },
-                    .draw = {},
-                    .draw_given = {}};
+                    .bounds = bench_.bounds,
+                    .repeats = 5,
+                    .bench = bench_};
     return property(subject);
   }
 
   std::unique_ptr<Probe> probe_;
   std::vector<Sample> samples_ = {{}};
-  RowPlan rows_;
-  const ErrorBounds bounds_;
+  const std::string sizes_;
+  FakeBench bench_;
 };
 
 TEST_F(RowPropertiesTest, HoldWhereRowsDoNotSeeEachOther) {
@@ -137,7 +137,7 @@ TEST_F(RowPropertiesTest, ARowIsTheSameAlone) {
 }
 
 TEST_F(RowPropertiesTest, WithoutABatchThereIsNothingToTry) {
-  rows_.no_batch = "no input has a free first dimension";
+  bench_.rows.no_batch = "no input has a free first dimension";
   const PropertyRecord record = Try(ByRows(kDouble), PermutedRows);
   EXPECT_EQ(record.verdict, PropertyVerdict::kNotApplicable);
   EXPECT_EQ(record.detail, "no input has a free first dimension");

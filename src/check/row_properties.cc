@@ -62,7 +62,7 @@ Result<TensorMap> RowsOf(const TensorMap& outputs, std::span<const int64_t> rows
 }
 
 Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
-  const RowPlan& plan = subject.row_plan();
+  const RowPlan& plan = subject.bench.Rows();
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TakeRows(*plan.rows, plan.batch.inputs, rows));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe->Infer(feed));
   return BatchedOnly(plan.batch, outputs, static_cast<int64_t>(rows.size()));
@@ -72,7 +72,7 @@ Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
 // noted.
 PropertyRecord ForEachBatch(Subject& subject, std::string_view cases, const std::string& note,
                             const std::function<bool(Trial& trial, int64_t count)>& holds) {
-  const RowPlan& plan = subject.row_plan();
+  const RowPlan& plan = subject.bench.Rows();
   if (!plan.rows) return NotApplicable(plan.no_batch);
   Trial trial(subject);
   trial.AllowRounding(&*plan.rows);

@@ -127,13 +127,12 @@ std::string WhyTooFew(const TensorMap& feed, const BatchAxes& axes) {
 // leaves none.
 std::string DropScaledTogether(const Subject& subject, BatchAxes& axes,
                                std::vector<NotedOutput>& left_out) {
-  if (!subject.meeting) return "";
   std::vector<BatchedInput> inputs;
   for (const auto& [name, axis] : axes.inputs) inputs.push_back({name, axis});
   std::vector<std::string> outputs;
   for (const auto& [name, axis] : axes.outputs) outputs.push_back(name);
   std::string why;
-  for (const MeetingRows& each : subject.meeting(inputs, outputs)) {
+  for (const MeetingRows& each : subject.bench.Meeting(inputs, outputs)) {
     if (!each.by_scale) continue;
     axes.outputs.erase(each.name);
     left_out.push_back({each.name, "its sequences are made of several: " + each.why});
@@ -156,7 +155,7 @@ bool HoldSequences(Subject& subject, Trial& trial, const Batch& batch, const std
   if (!expected.ok()) return trial.Break(what, expected.status().message());
   const Result<TensorMap> outputs = subject.probe->Infer(*feed);
   if (!outputs.ok()) return trial.Break(what, outputs.status().message());
-  trial.JudgeBy(subject.bounds_of(batch.feed, *expected));
+  trial.JudgeBy(subject.bench.BoundsOf(batch.feed, *expected));
   return trial.Hold(what, *expected, OnlyWithAxis(*outputs, batch.axes.outputs));
 }
 
@@ -176,7 +175,7 @@ PropertyRecord PermutedStates(Subject& subject) {
   const SessionDescription& session = subject.probe->runner().session();
   std::vector<StatePair> states;
   const Status paired =
-      PairStateByLikeness({subject.plan.name, session.inputs, session.outputs}, {}, states);
+      PairStateByLikeness({subject.runner.plan.name, session.inputs, session.outputs}, {}, states);
   if (!paired.ok() || states.empty()) {
     return NotApplicable("the model takes no states: no output's name clearly matches an input's");
   }
@@ -188,7 +187,8 @@ PropertyRecord PermutedStates(Subject& subject) {
   }
   std::string why = DropScaledTogether(subject, *axes, left_out);
   if (!why.empty()) return NotApplicable(std::move(why));
-  const Result<TensorMap> feed = subject.draw({.dimension = axes->symbol, .size = kSequences});
+  const Result<TensorMap> feed =
+      subject.bench.Draw({.dimension = axes->symbol, .size = kSequences});
   if (!feed.ok()) return NotApplicable(feed.status().message());
   why = WhyTooFew(*feed, *axes);
   if (!why.empty()) return NotApplicable(std::move(why));

@@ -53,7 +53,7 @@ Result<TokenSequence> TokenSequence::Of(const Subject& subject) {
   const auto& session = subject.probe->runner().session();
   std::vector<StatePair> pairs;
   const Status paired =
-      PairStateByLikeness({subject.plan.name, session.inputs, session.outputs}, {}, pairs);
+      PairStateByLikeness({subject.runner.plan.name, session.inputs, session.outputs}, {}, pairs);
   if (!paired.ok()) {
     const bool has_state = std::ranges::any_of(
         session.inputs, [](const TensorInfo& input) { return IsStateName(input.name); });
@@ -114,7 +114,7 @@ Status TokenSequence::FindInputs(const Subject& subject, const Sample& sample) {
     if (rows && !is_state) row_outputs_.push_back(output.name);
   }
   Result<TensorMap> drawn = InvalidArgument("no dimension of tokens is known");
-  if (symbol) drawn = subject.draw({.dimension = *symbol, .size = kTokensToTry});
+  if (symbol) drawn = subject.bench.Draw({.dimension = *symbol, .size = kTokensToTry});
   base_ = drawn.ok() ? *std::move(drawn) : subject.feed();
   return {};
 }

@@ -23,7 +23,7 @@ bool Trial::Compare(const std::string& what, const TensorMap& expected, const Te
   const Agreement agreement = Judge(expected, found);
   if (agreement.closeness == Closeness::kApart) {
     apart_ = true;
-    differs_anyway_ = subject_.runs_differ;
+    differs_anyway_ = subject_.earlier.runs_differ;
     return Break(what, agreement.where);
   }
   if (agreement.closeness == Closeness::kWithinBound && agreement.times_over >= worst_) {
@@ -36,10 +36,10 @@ bool Trial::Compare(const std::string& what, const TensorMap& expected, const Te
 Agreement Trial::Judge(const TensorMap& expected, const TensorMap& found) {
   Agreement agreement = HoldAgainst(expected, found, subject_.compare, bounds_);
   const bool stays = agreement.closeness != Closeness::kApart || !allows_rounding_;
-  if (stays || !subject_.widen) return agreement;
+  if (stays) return agreement;
   const TensorMap& feed =
       rounded_feed_ != nullptr ? *rounded_feed_ : subject_.samples[sample_].feed;
-  const WidenedBounds* const wide = subject_.widen(feed);
+  const WidenedBounds* const wide = subject_.bench.Widen(feed);
   if (wide == nullptr) return agreement;
   agreement = HoldAgainst(expected, found, subject_.compare, &wide->bounds);
   condition_ = std::max(condition_, wide->condition);
@@ -60,7 +60,7 @@ bool Trial::HoldAnew(const std::string& what, const Result<std::vector<TensorMap
                      const std::function<Result<std::vector<TensorMap>>()>& plainly) {
   if (HoldSamples(what, found)) return true;
   if (!found.ok()) return false;
-  differs_anyway_ |= subject_.processes_differ;
+  differs_anyway_ |= subject_.earlier.processes_differ;
   if (differs_anyway_) return false;
   const auto plain = plainly ? plainly() : InferAnew(subject_, {});
   if (!plain.ok()) return false;
@@ -104,8 +104,7 @@ PropertyRecord Trial::Finish(std::string_view cases, const std::string& sizes) {
 
 Result<std::vector<TensorMap>> InferAnew(const Subject& subject,
                                          const Circumstances& circumstances) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
-                           Probe::Open(subject.shared, subject.plan, subject.model, circumstances));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe, subject.runner.Open(circumstances));
   std::vector<TensorMap> outputs;
   for (const Sample& sample : subject.samples) {
     VERNIER_ASSIGN_OR_RETURN(TensorMap some, probe->Infer(sample.feed));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "check/fake_bench.h"
 #include "util/no_log.h"
 #include "vernier/compare_options.h"
 
@@ -33,17 +34,17 @@ class TrialTest : public testing::Test {
   std::unique_ptr<Probe> probe_;
   const CompareOptions compare_;
   const ErrorBounds bounds_;
-  Subject subject_{.shared = shared_,
-                   .plan = plan_,
-                   .model = model_,
+  const std::string sizes_;
+  FakeBench bench_;
+  Subject subject_{.runner = {shared_, plan_, model_},
                    .probe = probe_,
                    .samples = samples_,
-                   .sizes = {},
+                   .sizes = sizes_,
+                   .refuses_sizes = false,
                    .compare = compare_,
                    .bounds = bounds_,
-                   .row_plan = {},
-                   .draw = {},
-                   .draw_given = {}};
+                   .repeats = 5,
+                   .bench = bench_};
 };
 
 TEST_F(TrialTest, SaysHowManyCasesHadTheSameBits) {
@@ -98,7 +99,7 @@ TEST_F(TrialTest, NothingTriedIsNoPass) {
 
 // Outputs that differ from run to run show nothing of a setting.
 TEST_F(TrialTest, WhatDiffersAnywayIsNotBlamedOnWhatWasTried) {
-  subject_.runs_differ = true;
+  subject_.earlier.runs_differ = true;
   Trial trial(subject_);
   EXPECT_FALSE(trial.Hold("threads=1", TrialOutput(1), TrialOutput(2)));
   const PropertyRecord record = trial.Finish("settings");
@@ -129,27 +130,21 @@ class RoundedTrialTest : public TrialTest {
     tight_.Set("y", {.rms = 1e-6, .why = "float32"});
     wide_.bounds.Set("y", {.rms = 1e-6, .condition = 500, .spread = 6, .why = "float32"});
     wide_.condition = 500;
-    rounded_.widen = [this](const TensorMap& feed) {
-      asked_ = &feed;
-      return &wide_;
-    };
+    bench_.wide = &wide_;
   }
 
   CompareOptions automatic_;
   ErrorBounds tight_;
   WidenedBounds wide_;
-  const TensorMap* asked_ = nullptr;
-  Subject rounded_{.shared = shared_,
-                   .plan = plan_,
-                   .model = model_,
+  Subject rounded_{.runner = {shared_, plan_, model_},
                    .probe = probe_,
                    .samples = samples_,
-                   .sizes = {},
+                   .sizes = sizes_,
+                   .refuses_sizes = false,
                    .compare = automatic_,
                    .bounds = tight_,
-                   .row_plan = {},
-                   .draw = {},
-                   .draw_given = {}};
+                   .repeats = 5,
+                   .bench = bench_};
 };
 
 TEST_F(RoundedTrialTest, AmplifiedRoundingHoldsAndSaysSo) {
@@ -157,7 +152,7 @@ TEST_F(RoundedTrialTest, AmplifiedRoundingHoldsAndSaysSo) {
   Trial trial(rounded_);
   trial.AllowRounding(&rows);
   EXPECT_TRUE(trial.Hold("row 0 of a batch of 2", TrialOutput(1), TrialOutput(1.0001F)));
-  EXPECT_EQ(asked_, &rows);
+  EXPECT_EQ(bench_.widened_for, &rows);
   const PropertyRecord record = trial.Finish("rows");
   EXPECT_EQ(record.verdict, PropertyVerdict::kHolds);
   EXPECT_EQ(record.condition, 500);
@@ -176,20 +171,20 @@ TEST_F(RoundedTrialTest, SamplesAreRoundedEachByItself) {
   Trial trial(rounded_);
   trial.AllowRounding();
   EXPECT_TRUE(trial.HoldSamples("threads=1", std::vector{TrialOutput(1), TrialOutput(2.0001F)}));
-  EXPECT_EQ(asked_, &samples_[1].feed);
+  EXPECT_EQ(bench_.widened_for, &samples_[1].feed);
 }
 
 TEST_F(RoundedTrialTest, RunsThatMustBeEqualAreNotExcused) {
   Trial trial(rounded_);
   EXPECT_FALSE(trial.Hold("run 2", TrialOutput(1), TrialOutput(1.0001F)));
-  EXPECT_EQ(asked_, nullptr);
+  EXPECT_EQ(bench_.widened_for, nullptr);
 }
 
 TEST_F(RoundedTrialTest, WhatIsWithinTheBoundIsNotRounded) {
   Trial trial(rounded_);
   trial.AllowRounding();
   EXPECT_TRUE(trial.Hold("row 0", TrialOutput(1), TrialOutput(1)));
-  EXPECT_EQ(asked_, nullptr);
+  EXPECT_EQ(bench_.widened_for, nullptr);
   EXPECT_EQ(trial.Finish("rows").condition, 1);
 }
 

@@ -23,16 +23,15 @@ SteppedInputs StepsIn(const ModelPlan& plan) {
 // The runner on a feed whose floats are moved, or, where it has none, with its weights moved.
 class MovedRuns {
  public:
-  static Result<MovedRuns> On(const Subject& subject, const TensorMap& feed) {
-    MovedRuns runs(subject, feed);
-    runs.steps_ = StepsIn(subject.plan.model);
+  static Result<MovedRuns> On(const ProbedRunner& runner, const TensorMap& feed) {
+    MovedRuns runs(runner, feed);
+    runs.steps_ = StepsIn(runner.plan.model);
     runs.roundoff_ = CoarsestRoundoff(feed, runs.steps_);
     if (runs.roundoff_ > 0) {
-      VERNIER_ASSIGN_OR_RETURN(runs.probe_,
-                               Probe::Open(subject.shared, subject.plan, subject.model));
+      VERNIER_ASSIGN_OR_RETURN(runs.probe_, runner.Open());
       return runs;
     }
-    VERNIER_ASSIGN_OR_RETURN(NudgedWeights weights, NudgedWeights::Of(subject.plan.model));
+    VERNIER_ASSIGN_OR_RETURN(NudgedWeights weights, NudgedWeights::Of(runner.plan.model));
     runs.roundoff_ = weights.roundoff();
     runs.weights_.emplace(std::move(weights));
     return runs;
@@ -47,14 +46,14 @@ class MovedRuns {
     }
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
-                             Probe::Open(subject_.shared, subject_.plan, *model));
+                             Probe::Open(runner_.shared, runner_.plan, *model));
     return probe->Infer(feed_);
   }
 
  private:
-  MovedRuns(const Subject& subject, const TensorMap& feed) : subject_(subject), feed_(feed) {}
+  MovedRuns(const ProbedRunner& runner, const TensorMap& feed) : runner_(runner), feed_(feed) {}
 
-  const Subject& subject_;
+  const ProbedRunner& runner_;
   const TensorMap& feed_;
   SteppedInputs steps_;
   double roundoff_ = 0;
@@ -75,14 +74,14 @@ std::map<std::string, RecheckedOutput> RecheckableIn(const TensorMap& outputs,
   return recheckable;
 }
 
-Status RecheckOn(const Subject& subject, const TensorMap& feed,
+Status RecheckOn(const ProbedRunner& runner, const ErrorBounds& bounds, const TensorMap& feed,
                  std::map<std::string, RecheckedOutput>& rechecked) {
-  VERNIER_ASSIGN_OR_RETURN(MovedRuns runs, MovedRuns::On(subject, feed));
+  VERNIER_ASSIGN_OR_RETURN(MovedRuns runs, MovedRuns::On(runner, feed));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap made, runs.Infer({}));
-  rechecked = RecheckableIn(made, subject.bounds);
+  rechecked = RecheckableIn(made, bounds);
   if (rechecked.empty()) return {};
   return MeasureConditions(
-      made, runs.roundoff(), RepeatsOf(subject.plan.model, subject.model.random_operator()),
+      made, runs.roundoff(), RepeatsOf(runner.plan.model, runner.model.random_operator()),
       [&](std::optional<Nudge> nudge) { return runs.Infer(nudge); }, rechecked);
 }
 
@@ -95,12 +94,12 @@ const WidenedBounds* WiderBounds::For(const TensorMap& feed) {
 }
 
 WidenedBounds WiderBounds::Measure(const TensorMap& feed) const {
-  WidenedBounds wide{subject_.bounds, 1};
+  WidenedBounds wide{bounds_, 1};
   std::map<std::string, RecheckedOutput> rechecked;
   // Where it cannot be measured the bounds stay.
-  (void)RecheckOn(subject_, feed, rechecked);
+  (void)RecheckOn(runner_, bounds_, feed, rechecked);
   for (const auto& [name, output] : rechecked) {
-    ErrorBound bound = *subject_.bounds.Find(name);
+    ErrorBound bound = *bounds_.Find(name);
     TakeCondition(output, bound);
     wide.condition = std::max(wide.condition, WidenedBy(bound, bound.rms));
     wide.bounds.Set(name, std::move(bound));

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "check/probe.h"
 #include "check/properties.h"
 #include "compare/error_bound.h"
 #include "vernier/tensor.h"
@@ -12,10 +13,11 @@ namespace vernier {
 /// Measures in processes of its own, and each feed once.
 class WiderBounds {
  public:
-  /// The subject must outlive this.
-  explicit WiderBounds(const Subject& subject) : subject_(subject) {}
+  /// All must outlive this.
+  WiderBounds(const ProbedRunner& runner, const ErrorBounds& bounds)
+      : runner_(runner), bounds_(bounds) {}
 
-  /// The subject's bounds, each wider by the condition of its output on this feed, which must stay
+  /// The bounds, each wider by the condition of its output on this feed, which must stay
   /// where it is: by how far the outputs move when every float of the feed is moved by one rounding
   /// step or, where the feed has none, every weight of the model. nullptr where none is wider:
   /// bounds that quantisers or short types have made are not, as they have room for flipped steps.
@@ -24,7 +26,8 @@ class WiderBounds {
  private:
   WidenedBounds Measure(const TensorMap& feed) const;
 
-  const Subject& subject_;
+  const ProbedRunner& runner_;
+  const ErrorBounds& bounds_;
   std::map<const TensorMap*, WidenedBounds> known_;
 };
 

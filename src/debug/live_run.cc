@@ -92,57 +92,34 @@ Status JudgeByNames(const RunRecord& record, const std::vector<std::string>& mod
 
 }  // namespace
 
-// What is news in a single run is noise in the tenth.
-class LiveRun::Log final : public Logger {
- public:
-  Log(Logger& log, bool show) : log_(log), show_(show) {}
-
-  bool Enabled(Severity severity) const override {
-    return severity >= Severity::kError || (show_ && severity >= Severity::kInfo) ||
-           log_.Enabled(Shown(severity));
-  }
-  void Write(Severity severity, std::string_view text, LogColor, bool once) override {
-    if (severity >= worst_ && severity >= Severity::kError) {
-      worst_ = severity;
-      reason_ = text;
-    }
-    if (show_ && severity >= Severity::kInfo) said_ += std::string(text) + "\n";
-    if (!log_.Enabled(Shown(severity))) return;
-    log_.Write(Shown(severity), text, LogColor::kDefault, once);
-  }
-  void Indent(int levels) override { log_.Indent(levels); }
-
-  std::string TakeReason() {
-    worst_ = Severity::kUltraVerbose;
-    return std::exchange(reason_, {});
-  }
-  std::string TakeSaid() { return std::exchange(said_, {}); }
-
- private:
-  static Severity Shown(Severity severity) { return std::min(severity, Severity::kVerbose); }
-
-  Logger& log_;
-  const bool show_;
-  Severity worst_ = Severity::kUltraVerbose;
-  std::string reason_, said_;
-};
-
 LiveRun::LiveRun(Logger& log, bool show, RunReader reader, const std::atomic<int>& interrupted)
     : reader_(std::move(reader)),
       interrupted_(interrupted),
       now_(std::time(nullptr)),
-      log_(std::make_unique<Log>(log, show)) {
+      show_(show),
+      // What is news in a single run is noise in the tenth.
+      log_(log,
+           [](Severity severity) {
+             return ForwardingLog::Line{.severity = std::min(severity, Severity::kVerbose),
+                                        .plain = true};
+           },
+           {.least = show ? Severity::kInfo : Severity::kError,
+            .hear = [this](Severity severity, std::string_view text) { Hear(severity, text); }}) {
   caller_.kept_workers = &kept_;
   caller_.keeps_outputs = true;  // what is compared with a file has to come here anyway
 }
 
-LiveRun::~LiveRun() = default;
+void LiveRun::Hear(Severity severity, std::string_view text) {
+  if (severity >= heard_.worst && severity >= Severity::kError) {
+    heard_.worst = severity;
+    heard_.reason = text;
+  }
+  if (show_) heard_.said += std::string(text) + "\n";
+}
 
-Logger& LiveRun::log() { return *log_; }
-
-Result<RunPlan> LiveRun::Plan(const std::vector<std::string>& words, Side side) const {
+Result<RunPlan> LiveRun::Plan(const std::vector<std::string>& words, Side side) {
   // Python serves runners by their names: equal ones share what they loaded.
-  return reader_.read(words, side == Side::kReference ? now_ - 1 : now_, *log_);
+  return reader_.read(words, side == Side::kReference ? now_ - 1 : now_, log_);
 }
 
 bool LiveRun::CanRun(const RunPlan& plan) {
@@ -158,22 +135,23 @@ Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
   RunFaults faults;
   RunRecord record;
   if (const Status status = reader_.check(plan); !status.ok()) {
-    log_->Critical(status.message());
+    log_.Critical(status.message());
     faults.Add(status);
   } else if (plan.runners.empty() && plan.load_outputs.empty()) {
-    log_->Critical("no runner is named: nothing would be checked");
+    log_.Critical("no runner is named: nothing would be checked");
     faults.usage = true;
   } else {
     NoReports no_reports;
-    RunOutcome ran = ExecuteRun(plan, *log_, no_reports, interrupted_, &caller_);
+    RunOutcome ran = ExecuteRun(plan, log_, no_reports, interrupted_, &caller_);
     faults = ran.faults;
     record = std::move(ran.record);
     if (on_end_) on_end_(record);
   }
   VERNIER_TRY(CheckInterrupted(interrupted_));
   outcome.code = ExitCode(faults, false);
-  outcome.reason = log_->TakeReason();
-  outcome.said = log_->TakeSaid();
+  Heard heard = std::exchange(heard_, {});
+  outcome.reason = std::move(heard.reason);
+  outcome.said = std::move(heard.said);
   outcome.undecided = UndecidedGate(record);
   outcome.judged = JudgeByCode(outcome.code, outcome.reason, record);
   if (outcome.judged.ok()) outcome.judged = JudgeVacuous(record);

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
-#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "run/outcome/exit_code.h"
 #include "run/workers/embedder.h"
-#include "util/log.h"
+#include "util/forwarding_log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
@@ -38,7 +38,6 @@ class LiveRun {
   /// `log` gets, as verbose lines, what the runs say; with `show`, as they say it. It and
   /// `interrupted` must outlive this.
   LiveRun(Logger& log, bool show, RunReader reader, const std::atomic<int>& interrupted);
-  ~LiveRun();
   LiveRun(const LiveRun&) = delete;
   LiveRun& operator=(const LiveRun&) = delete;
 
@@ -46,7 +45,7 @@ class LiveRun {
   /// the names of its runners. kInvalidArgument, kUnimplemented: in a process of its own it says so
   /// itself.
   enum class Side : uint8_t { kReference, kCandidate };
-  Result<RunPlan> Plan(const std::vector<std::string>& words, Side side) const;
+  Result<RunPlan> Plan(const std::vector<std::string>& words, Side side);
 
   /// Whether the plan asks for no more than can be done here: reports, records and pictures are
   /// made by a process of their own.
@@ -73,15 +72,22 @@ class LiveRun {
 
   /// What runs outside of this class need to find the same workers.
   const Embedder& workers() const { return caller_; }
-  Logger& log();
+  Logger& log() { return log_; }
 
  private:
-  class Log;
+  // What runs log, as far as an outcome needs it.
+  struct Heard {
+    Severity worst = Severity::kUltraVerbose;
+    std::string reason, said;
+  };
+  void Hear(Severity severity, std::string_view text);
 
   const RunReader reader_;
   const std::atomic<int>& interrupted_;
   const std::time_t now_;
-  std::unique_ptr<Log> log_;
+  const bool show_;
+  Heard heard_;  // since the last Run()
+  ForwardingLog log_;
   KeptWorkers kept_;
   Embedder caller_;
   std::function<void(const RunRecord&)> on_end_;

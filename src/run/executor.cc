@@ -157,12 +157,10 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   const PythonFeeds python{scripts.feeds(), scripts.draws()};
   PairErrorBounds bounds(plan.compare);
   LpipsMeasure lpips([&live] { return live.opener().ScriptWorker(); });
+  const Instruments instruments{
+      .perceptual = &lpips, .device = &live.devices(), .bounds = &bounds, .live = &live};
   const ComparisonParts parts{
       .scripts = {scripts.comparison(), scripts.postprocessing(), scripts.decisions()},
-      .perceptual = &lpips,
-      .device = &live.devices(),
-      .bounds = &bounds,
-      .live = &live,
       .rows = opened.rows.get(),
       .shard = opened.shard.get(),
       .steps = live.steps(),
@@ -170,7 +168,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
       .labels = opened.labels ? &*opened.labels : nullptr,
       .may_keep = !plan.shard.wanted()};
   const std::vector<std::pair<size_t, size_t>> pairs = sides.pairs.places();
-  ComparisonRun comparisons(plan, std::move(sides.pairs), parts, run.observer);
+  ComparisonRun comparisons(plan, std::move(sides.pairs), instruments, parts, run.observer);
   Comparing comparing{sides.loaded, comparisons, parts.rows, parts.shard};
   LiveResults made = ready.ok() ? InferAndCompare(run, {live, python, bounds}, comparing)
                                 : LiveResults{.status = ready.status()};

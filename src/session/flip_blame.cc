@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "blame/sides/quiet_logger.h"
 #include "blame/sides/reference_choice.h"
 #include "core/version.h"
 #include "record/gate_text.h"
@@ -15,6 +14,7 @@
 #include "session/margin_losses.h"
 #include "session/run_before_search.h"
 #include "util/counted.h"
+#include "util/forwarding_log.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -134,7 +134,7 @@ BlameOutcome ExecuteFlipBlame(const BlamePlan& plan, Logger& logger,
   const Result<RunPlan> run = RunForFlips(plan);
   if (!run.ok()) return EndedBy(plan, {}, run.status(), logger);
   logger.Start("Running both sides to find the samples whose decisions flip");
-  QuietLogger quiet(logger);
+  ForwardingLog quiet = QuietLog(logger);
   NoReports no_reports;
   const RunOutcome ran = ExecuteRun(*run, quiet, no_reports, interrupted);
   if (const Status why = WhyNoSearch(ran); !why.ok()) return EndedBy(plan, ran, why, logger);

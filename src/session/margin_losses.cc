@@ -13,11 +13,11 @@
 #include "blame/search/branch_search.h"
 #include "blame/sides/foreign_reference.h"
 #include "blame/sides/probe_side.h"
-#include "blame/sides/quiet_logger.h"
 #include "decide/decision.h"
 #include "model/edit/onnx_extract.h"
 #include "record/gate_text.h"
 #include "run/workers/worker_pool.h"
+#include "util/forwarding_log.h"
 
 namespace vernier {
 namespace {
@@ -268,7 +268,7 @@ Status MeasureMarginLosses(const BlamePlan& plan, Logger& logger,
     NoteCulprits("the reference is in another format than ONNX", record);
     return {};
   }
-  QuietLogger quiet(logger);
+  ForwardingLog quiet = QuietLog(logger);
   ExecutionPlan execution = plan.run.execution;
   execution.use_subprocess = true;
   WorkerPool pool(execution, interrupted, quiet);

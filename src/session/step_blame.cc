@@ -12,12 +12,12 @@
 #include <variant>
 #include <vector>
 
-#include "blame/sides/quiet_logger.h"
 #include "compare/shared_nans.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/steps/step_timeline.h"
 #include "session/run_before_search.h"
+#include "util/forwarding_log.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
 
@@ -234,7 +234,7 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   if (!plan.run.load_outputs.empty() || plan.run.runners.size() != 2) {
     return EndedBy(plan, {}, InvalidArgument("--steps: both sides must be runners"), logger);
   }
-  QuietLogger quiet(logger);
+  ForwardingLog quiet = QuietLog(logger);
   logger.Start("Running all steps, each side with its own state");
   StepWatch total(-1);
   RunOutcome ran = ExecuteRun(StepsOf(plan, StateSource::kOwn, false), quiet, total, interrupted);

@@ -5,7 +5,8 @@ Usage: check_imports.py [ROOT]
 
 Imports within functions count, too: they hide a circle, they do not undo it. The package `vernier`
 itself has none, as it looks its names up when they are asked for. Prints each circle with FILE:LINE
-of its imports, and each import of a module that the source tree lacks; exits 1 if there is one.
+of its imports, each import of a module that the source tree lacks, and each file of FOLDERS that
+no table here has; exits 1 if there is one.
 """
 
 import ast
@@ -13,8 +14,10 @@ import sys
 from pathlib import Path
 
 SHIM = "libexec/vernier/shim/polygraphy"
-# Names of packages and their folders, as the worker sees them, and as the wheel does.
+# Names of packages and their folders, or of a module and its file, as the worker sees them, and as
+# the wheel does.
 WORKER = {"polygraphy": SHIM, "vernier_worker": "libexec/vernier/vernier_worker",
+          "worker": "libexec/vernier/worker.py", "packages": "libexec/vernier/packages.py",
           "": "libexec/vernier/runners"}
 TOOLS = {"vernier_worker": "libexec/vernier/vernier_worker", "": "libexec/vernier/tools"}
 WHEEL = {"vernier": "python/vernier", "vernier._polygraphy": SHIM,
@@ -23,16 +26,20 @@ WHEEL = {"vernier": "python/vernier", "vernier._polygraphy": SHIM,
 INJECTED = {"vernier._polygraphy.errors": "vernier._errors",
             "vernier._polygraphy.host": "vernier._host"}
 COMPILED = {"vernier._native"}
+FOLDERS = ("libexec", "python/vernier")
 
 
 def modules_of(root, packages):
     """Names of modules to their files."""
     found = {}
     for package, folder in packages.items():
+        if (root / folder).is_file():
+            found[package] = root / folder
+            continue
         for path in sorted((root / folder).rglob("*.py")):
             parts = [*package.split("."), *path.relative_to(root / folder).with_suffix("").parts]
             name = ".".join(part for part in parts if part and part != "__init__")
-            found[name] = path
+            found.setdefault(name, path)  # python/vernier/_polygraphy.py stands for its package
     for name in INJECTED:
         if name.startswith(tuple(packages)) and INJECTED[name] in found:
             found.pop(name, None)
@@ -91,9 +98,17 @@ def circle_in(graph):
     return next(filter(None, map(visit, graph)), [])
 
 
+def left_out(root):
+    """Our Python that no table has."""
+    known = {path for packages in (WORKER, TOOLS, WHEEL)
+             for path in modules_of(root, packages).values()}
+    return [f"{path.relative_to(root)}: is in no table of modules" for folder in FOLDERS
+            for path in sorted((root / folder).rglob("*.py")) if path not in known]
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2])
-    found, files = [], 0
+    found, files = left_out(root), 0
     for packages in (WORKER, TOOLS, WHEEL):
         graph, missing = graph_of(root, packages)
         files += len(graph)

@@ -9,7 +9,7 @@ include itself and the folders that its library reaches, which are not those of 
 include/vernier includes nothing but itself. Other people's headers appear only where THIRD_PARTY
 allows them. The table of folders in docs/architecture.md has to name the same DEPS. A sub-folder of
 a folder of src/ may include those that its README.md lists below it, and no file of the folder
-itself; tests may include any.
+itself; tests may include any. No files include each other in a circle.
 Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
 
@@ -42,6 +42,8 @@ THIRD_PARTY = {
     "nanobind/": "python/src",
 }
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
+TOPS = ("src", "backends", "include", "python/src")
+SUFFIXES = (".h", ".hpp", ".cc", ".c", ".cuh", ".cu")
 
 
 # A row of the table in a folder's README.md: a sub-folder.
@@ -107,7 +109,7 @@ def room_arrows(root):
     """For each folder of src/: the sub-folders, and which others their files include."""
     arrows = {}
     for path in (root / "src").glob("*/*/**/*"):
-        if path.suffix not in (".h", ".cc") or re.search(r"_test$|_for_test$", path.stem):
+        if path.suffix not in SUFFIXES or re.search(r"_test$|_for_test$", path.stem):
             continue
         folder, room = path.relative_to(root / "src").parts[:2]
         names = (name.split("/") for _, name in
@@ -133,7 +135,7 @@ def out_of_order(root):
 def climbs_out(root):
     """Files of sub-folders that include one of the folder itself, which is above all of them."""
     for path in sorted((root / "src").glob("*/*/**/*")):
-        if path.suffix not in (".h", ".cc") or re.search(r"_test$|_for_test$", path.stem):
+        if path.suffix not in SUFFIXES or re.search(r"_test$|_for_test$", path.stem):
             continue
         folder = path.relative_to(root / "src").parts[0]
         for _, name in INCLUDE.findall(path.read_text(encoding="utf-8")):
@@ -149,6 +151,44 @@ def listed_twice(root):
             yield f"{readme.relative_to(root)}: lists {room}/ twice"
 
 
+def sources(root):
+    return [path for top in TOPS for path in sorted(root.glob(f"{top}/**/*"))
+            if path.suffix in SUFFIXES]
+
+
+def included_files(root, path):
+    """The files of ours that `path` includes, each with the line."""
+    text = path.read_text(encoding="utf-8")
+    for match in INCLUDE.finditer(text):
+        name = match.group(2)
+        for folder in (path.parent, root / "src", root / "include"):
+            if (folder / name).is_file():
+                yield (folder / name).resolve(), text.count("\n", 0, match.start(2)) + 1
+                break
+
+
+def circles(root):
+    """Each circle of files that include each other, found once."""
+    graph = {path.resolve(): dict(included_files(root, path)) for path in sources(root)}
+    done, way = set(), []
+
+    def visit(path):
+        if path in way:
+            yield way[way.index(path):]
+        elif path not in done:
+            way.append(path)
+            for target in graph.get(path, ()):
+                yield from visit(target)
+            done.add(way.pop())
+
+    for start in graph:
+        for circle in visit(start):
+            steps = zip(circle, [*circle[1:], circle[0]])
+            yield "a circle of includes: " + ", ".join(
+                f"{path.relative_to(root.resolve())}:{graph[path][target]} includes "
+                f"{target.relative_to(root.resolve())}" for path, target in steps)
+
+
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--quiet"]
     root = Path(arguments[0] if arguments else Path(__file__).parents[2])
@@ -161,13 +201,10 @@ def main():
     for line in undocumented(table, direct):
         violations += 1
         print(f"docs/architecture.md: the table of folders differs: {line}")
-    for line in [*out_of_order(root), *climbs_out(root), *listed_twice(root)]:
+    for line in [*out_of_order(root), *climbs_out(root), *listed_twice(root), *circles(root)]:
         violations += 1
         print(line)
-    for path in [path for top in ("src", "backends", "include", "python/src")
-                 for path in sorted(root.glob(f"{top}/**/*"))]:
-        if path.suffix not in (".h", ".hpp", ".cc", ".c"):
-            continue
+    for path in sources(root):
         files += 1
         text = path.read_text(encoding="utf-8")
         area, folder = path.relative_to(root).parts[:2]

@@ -17,13 +17,13 @@
 #include "blame/search/output_condition.h"
 #include "blame/search/probe_effect.h"
 #include "blame/search/unseen_outputs.h"
-#include "blame/sides/quiet_logger.h"
 #include "blame/sides/search_sides.h"
 #include "blame/sides/tensor_pairs.h"
 #include "core/version.h"
 #include "run/comparison/position_feeds.h"
 #include "run/engine/shared_timings.h"
 #include "util/counted.h"
+#include "util/forwarding_log.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
 
@@ -307,7 +307,7 @@ BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
   const auto start = BlameClock::now();
   BlamePlan shared = plan;
   const std::optional<ScratchFolder> timings = ShareTimings(shared.run.runners);
-  QuietLogger quiet(logger);
+  ForwardingLog quiet = QuietLog(logger);
   const ExecutionPlan execution = WithOwnWorkers(plan.run.execution);
   WorkerPool pool(execution, interrupted, quiet);
   RuntimeClock clock;

@@ -12,7 +12,7 @@ namespace vernier {
 TensorRun::TensorRun(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
     : plan_(plan),
       logger_(logger),
-      quiet_(logger),
+      quiet_(QuietLog(logger)),
       pool_(plan.execution, interrupted, quiet_),
       side_(plan.runners.front(), "", pool_, quiet_, clock_) {}
 

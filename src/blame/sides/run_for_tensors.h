@@ -10,9 +10,9 @@
 
 #include "blame/graph/blame_graph.h"
 #include "blame/sides/probe_side.h"
-#include "blame/sides/quiet_logger.h"
 #include "run/live/size_search.h"
 #include "run/workers/worker_pool.h"
+#include "util/forwarding_log.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -50,7 +50,7 @@ class TensorRun {
 
   const RunPlan& plan_;
   Logger& logger_;
-  QuietLogger quiet_;
+  ForwardingLog quiet_;
   RuntimeClock clock_;
   WorkerPool pool_;
   ProbeSide side_;

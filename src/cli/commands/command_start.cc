@@ -94,6 +94,11 @@ std::vector<std::string> FilesOfRuns(std::span<const std::string> words,
   return runs.end == ParseEnd::kParsed ? FilesRead(runs.args) : std::vector<std::string>();
 }
 
+CommandStart EndWith(const Status& status, int exit_code) {
+  std::fprintf(stderr, "[!] %s\n", status.message().c_str());
+  return End(exit_code);
+}
+
 void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& operands) {
   for (const std::string& word : unknown) {
     if (!word.starts_with('-')) operands.push_back(word);
@@ -121,34 +126,21 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   if (!parsed.unknown.empty()) return UnknownOptions(command, words, parsed.unknown, invocation);
   // Before the log is opened: it may be one of the files.
   const std::vector<std::string> of_runs = FilesOfRuns(words, invocation);
-  if (const Status status = CheckFileConflicts(parsed.args, {}, of_runs); !status.ok()) {
-    std::fprintf(stderr, "[!] %s\n", status.message().c_str());
-    return End(invocation.as_polygraphy ? 1 : 2);
-  }
-  if (const Status status = CheckLogBesideRunFile(parsed.args); !status.ok()) {
-    std::fprintf(stderr, "[!] %s\n", status.message().c_str());
-    return End(2);
-  }
+  const int usage_code = invocation.as_polygraphy ? 1 : 2;
+  Status status = CheckFileConflicts(parsed.args, {}, of_runs);
+  if (!status.ok()) return EndWith(status, usage_code);
+  status = CheckLogBesideRunFile(parsed.args);
+  if (!status.ok()) return EndWith(status, 2);
   const bool lenient = invocation.as_polygraphy || parsed.args.Has("lenient");
-  if (const std::string mistaken = MistakenFlag(table, words, parsed.args);
-      !lenient && !mistaken.empty()) {
-    return UnknownOptions(command, words, {mistaken}, invocation);
-  }
+  const std::string mistaken = lenient ? "" : MistakenFlag(table, words, parsed.args);
+  if (!mistaken.empty()) return UnknownOptions(command, words, {mistaken}, invocation);
   const UseOf whose = lenient ? UseOf::kOwnOptions : UseOf::kAllOptions;
-  if (const Status status = CheckOptionUse(table, parsed.args, whose); !status.ok()) {
-    std::fprintf(stderr, "[!] %s\n", status.message().c_str());
-    return End(invocation.as_polygraphy ? 1 : 2);
-  }
+  status = CheckOptionUse(table, parsed.args, whose);
+  if (!status.ok()) return EndWith(status, usage_code);
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
-  if (!options.ok()) {
-    std::fprintf(stderr, "[!] %s\n", options.status().message().c_str());
-    return End(invocation.as_polygraphy ? 1 : 2);
-  }
+  if (!options.ok()) return EndWith(options.status(), usage_code);
   Result<std::unique_ptr<ConsoleLog>> log = ConsoleLog::Create(*options);
-  if (!log.ok()) {
-    std::fprintf(stderr, "[!] %s\n", log.status().message().c_str());
-    return End(invocation.as_polygraphy ? 1 : 7);
-  }
+  if (!log.ok()) return EndWith(log.status(), invocation.as_polygraphy ? 1 : 7);
   const bool document = parsed.args.Value("format") == "json";  // with nothing beside it
   if (!lenient && !document) {
     for (const std::string& text : RepeatedValueWarnings(parsed.args)) (*log)->Warning(text);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "blame/sides/quiet_logger.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/print_document.h"
@@ -14,6 +13,7 @@
 #include "options/table/groups.h"
 #include "report/models/model_text.h"
 #include "run/workers/model_source.h"
+#include "util/forwarding_log.h"
 #include "util/paths.h"
 
 namespace vernier {
@@ -32,7 +32,7 @@ Result<std::string> InFloat16(const ParsedArgs& args, bool as_polygraphy,
   plan.fp16_clamps = as_polygraphy;
   plan.save_path = folder.path() + "/model.onnx";
   log.Info("Converting float tensors to float16");
-  QuietLogger silence(log);
+  ForwardingLog silence = QuietLog(log);
   VERNIER_TRY(ModelSource::Save(plan, silence));
   return plan.save_path;
 }

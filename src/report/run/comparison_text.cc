@@ -42,6 +42,21 @@ class DistinctNames {
   std::unordered_set<std::string> seen_;
 };
 
+std::string AsPythonSet(const DistinctNames& names) {
+  std::string text = FormatPythonList(names.in_order());
+  text.front() = '{';
+  text.back() = '}';
+  return text;
+}
+
+void LogTakenMatches(Logger& logger, const std::string& output, const Pairing& pairing) {
+  for (const TakenMatch& match : pairing.taken) {
+    if (match.output != output) continue;
+    logger.Verbose("Will not compare " + match.taken + " with " + output +
+                   ", since the former already has an exact match: " + match.taken);
+  }
+}
+
 // For those that the names alone do not show; empty for the others.
 std::string WhyPaired(PairedBy how) {
   switch (how) {
@@ -118,12 +133,6 @@ void ComparisonReporter::UnknownNames(CompareFunction function,
     }
     known->Add("");
   };
-  const auto as_set = [](const DistinctNames& names) {
-    std::string text = FormatPythonList(names.in_order());
-    text.front() = '{';
-    text.back() = '}';
-    return text;
-  };
   const auto check = [&](const auto& table, std::string_view name) {
     if (table.entries.empty()) return;
     know_all();
@@ -134,9 +143,9 @@ void ComparisonReporter::UnknownNames(CompareFunction function,
       if (!known->Has(key)) extra.Add(key);
     }
     if (extra.in_order().empty()) return;
-    logger_.Warning("Extra items in the " + std::string(name) + " dictionary: " + as_set(extra) +
-                    ".\nNote: items requested were: " + as_set(*known) +
-                    ", but all items are: " + as_set(keys));
+    logger_.Warning("Extra items in the " + std::string(name) + " dictionary: " +
+                    AsPythonSet(extra) + ".\nNote: items requested were: " + AsPythonSet(*known) +
+                    ", but all items are: " + AsPythonSet(keys));
   };
   if (const MetricRow* metric = FindMetric(function)) {
     check(options_.thresholds[function], metric->threshold);
@@ -180,16 +189,10 @@ void ComparisonReporter::Function(CompareFunction function, const IterationCompa
                  "Strict shape checking disabled. Will attempt to match output shapes before "
                  "comparisons");
   }
-  std::vector<std::string> compared;
-  std::vector<std::string> mismatched;
-  std::vector<std::string> not_verified;
+  std::vector<std::string> compared, mismatched, not_verified;
   auto output = iteration.outputs.begin();
   for (const std::string& name : iteration.a_outputs) {
-    for (const TakenMatch& match : iteration.pairing.taken) {
-      if (match.output != name) continue;
-      logger_.Verbose("Will not compare " + match.taken + " with " + name +
-                      ", since the former already has an exact match: " + match.taken);
-    }
+    LogTakenMatches(logger_, name, iteration.pairing);
     if (output == iteration.outputs.end() || output->a_name != name) continue;
     const FunctionResult* result = output->Find(function);
     const bool failed = result != nullptr && !Output(*output, *result, iteration);

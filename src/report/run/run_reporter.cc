@@ -33,7 +33,11 @@ RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
     : logger_(logger),
       plan_(plan),
       pictures_(logger, plan),
-      elements_(logger),
+      elements_(logger,
+                [this](Severity severity) {
+                  const bool lowered = !elements_judged_ && severity == Severity::kError;
+                  return ForwardingLog::Line{lowered ? Severity::kWarning : severity};
+                }),
       options_(OptionsToCompare(plan)),
       comparisons_(elements_, options_, &pictures_),
       accuracy_(StartAccuracyResults(plan.compare)),
@@ -68,7 +72,7 @@ void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {
 void RunReporter::PairCompared(const IterationComparison& comparison) {
   const LogArea area(logger_, log_area::kCompare);
   const bool judged = ElementsAreJudged(plan_, comparison);
-  elements_.Judge(judged);
+  elements_judged_ = judged;
   any_judged_ |= judged;
   comparisons_.Iteration(comparison);
   if (!plan_.save.accuracy.empty()) AddComparison(accuracy_, comparison, plan_.compare);
@@ -77,7 +81,7 @@ void RunReporter::PairCompared(const IterationComparison& comparison) {
 void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& tally) {
   // A runner that failed before anything was compared has no rate of passing.
   if (tally.iterations() == 0 && !plan_.lenient) return;
-  elements_.Judge(any_judged_);
+  elements_judged_ = any_judged_;
   comparisons_.Summary(pair.first, pair.second, tally);
   if (plan_.strict) comparisons_.Vacuous(pair.first, pair.second, tally);
 }

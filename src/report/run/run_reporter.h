@@ -5,11 +5,10 @@
 
 #include "compare/accuracy_results.h"
 #include "report/run/comparison_text.h"
-#include "report/text/unjudged_log.h"
 #include "report/text/validation_text.h"
 #include "report/text/waiting_line.h"
 #include "run/outcome/run_observer.h"
-#include "util/log.h"
+#include "util/forwarding_log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
@@ -48,7 +47,8 @@ class RunReporter final : public RunObserver {
   Logger& logger_;
   const RunPlan& plan_;
   ComparisonPictures pictures_;
-  UnjudgedLog elements_;  // of the comparison of elements
+  bool elements_judged_ = true;
+  ForwardingLog elements_;  // of their comparison: errors that are not judged are warnings
   const Indirect<CompareOptions> options_;
   ComparisonReporter comparisons_;
   bool any_judged_ = false;

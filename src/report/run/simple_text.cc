@@ -44,6 +44,26 @@ Result<Tensor> PlacesTensor(const std::vector<int64_t>& places, const Dims& dims
   return std::move(buffer).Freeze();
 }
 
+void LogValues(Logger& logger, const std::string& runner, const NamedTensor& output,
+               const Dims& dims) {
+  if (!logger.Enabled(Severity::kSuperVerbose)) return;
+  logger.Log(Severity::kSuperVerbose, PadRunner(runner) + " | Output: " + output.name + " (dtype=" +
+                                          std::string(DTypeName(output.tensor.dtype())) +
+                                          ", shape=" + FormatDims(dims) + "):\n" +
+                                          IndentBlock(FormatNumpyArray(output.tensor)));
+}
+
+void LogVerdict(Logger& logger, const std::string& output, bool passed, const Tolerances& allowed) {
+  const std::string tolerances = " tolerance (rel=" + Tolerance(allowed.relative) +
+                                 ", abs=" + Tolerance(allowed.absolute) + ")";
+  const std::string subject = " | Output: '" + output + "' | Difference ";
+  if (passed) {
+    logger.Finish("PASSED" + subject + "is within" + tolerances);
+  } else {
+    logger.Error("FAILED" + subject + "exceeds" + tolerances);
+  }
+}
+
 }  // namespace
 
 void ComparisonReporter::Simple(const OutputComparison& output, const FunctionResult& result,
@@ -60,17 +80,8 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
               "Note: Comparing " + iteration.a_runner + " vs. " + iteration.b_runner);
   ShapeSteps(output, result);
   if (simple == nullptr) return;
-
-  const auto log_array = [this, &output](const std::string& runner, const std::string& out_name,
-                                         const Tensor& tensor) {
-    if (!logger_.Enabled(Severity::kSuperVerbose)) return;
-    logger_.Log(Severity::kSuperVerbose, PadRunner(runner) + " | Output: " + out_name +
-                                             " (dtype=" + std::string(DTypeName(tensor.dtype())) +
-                                             ", shape=" + FormatDims(output.a_dims) + "):\n" +
-                                             IndentBlock(FormatNumpyArray(tensor)));
-  };
-  log_array(iteration.a_runner, output.a_name, output.a);
-  log_array(iteration.b_runner, output.b_name, output.aligned_b);
+  LogValues(logger_, iteration.a_runner, {output.a_name, output.a}, output.a_dims);
+  LogValues(logger_, iteration.b_runner, {output.b_name, output.aligned_b}, output.a_dims);
   if (simple->difference.zeros_in_b > 0) {
     logger_.Once(Severity::kWarning,
                  PadRunner(iteration.b_runner) + " | Output: " + output.b_name +
@@ -86,14 +97,7 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
                   " [" + iteration.a_runner + "] and " +
                   Described(output.b_name, output.b_dtype, output.a_dims) + " [" +
                   iteration.b_runner + "]");
-  const std::string tolerances = " tolerance (rel=" + Tolerance(allowed.relative) +
-                                 ", abs=" + Tolerance(allowed.absolute) + ")";
-  const std::string subject = " | Output: '" + output.a_name + "' | Difference ";
-  if (result.passed()) {
-    logger_.Finish("PASSED" + subject + "is within" + tolerances);
-  } else {
-    logger_.Error("FAILED" + subject + "exceeds" + tolerances);
-  }
+  LogVerdict(logger_, output.a_name, result.passed(), allowed);
   if (has_bound) {
     logger_.Log(VerdictSeverity(result.passed()), FormatBoundLine(output.a_name, *simple->bound));
   }

@@ -217,60 +217,76 @@ bool HasFailed(const OutputRecord& output) { return output.differs(); }
 
 namespace {
 
-// Which outputs were paired otherwise than by name, changed their type, or could not be judged.
-std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
-  std::string text;
+// Outputs that were paired otherwise than by name, could not be judged, or pass with a remark.
+struct OddOutputs {
   std::vector<std::string> folded, mapped, inexact, vacuous, all_nan, widened, incomparable,
       averaged;
   int64_t vacuous_elements = 0;
-  for (const OutputRecord& output : pair.outputs) {
-    const std::string both = output.name + " with " + output.other_name;
-    if (output.paired_by == "folded") {
-      folded.push_back(both);
-    } else if (output.paired_by == "map") {
-      mapped.push_back(both);
-    } else if (output.paired_by != "exact") {
-      inexact.push_back(both + " (" + HowPaired(output) + ")");
-    }
-    if (!WasCompared(output)) {
-      const bool named = output.not_verified > 0;
-      if (!named) incomparable.push_back(output.name + WhyIncomparable(output));
-      continue;
-    }
-    if (output.without_numbers > output.not_verified) {
-      incomparable.push_back(
-          output.name + " (in " +
-          CountedOf(output.without_numbers - output.not_verified, output.compared, "iteration") +
-          ")");
-    }
-    if (ShowsNothing(output) && HasFailed(output)) {
-      all_nan.push_back(output.name);
-    } else if (ShowsNothing(output)) {
-      vacuous.push_back(output.name + " (" + output.vacuous + ")");
-      vacuous_elements += output.elements;
-    }
-    if (output.agrees() && output.passed < output.compared) {
-      averaged.push_back(output.name + " (" +
-                         CountedOf(output.compared - output.passed, output.compared, "iteration") +
-                         ")");
-    }
-    if (output.bound && output.bound->condition > 1 && output.bound->times_over <= 1) {
-      widened.push_back(output.name + " (κ = " + FormatG(output.bound->condition, 3) + ")");
-    }
+
+  void AddPairing(const OutputRecord& output);
+  void AddResult(const OutputRecord& output);
+};
+
+void OddOutputs::AddPairing(const OutputRecord& output) {
+  const std::string both = output.name + " with " + output.other_name;
+  if (output.paired_by == "folded") {
+    folded.push_back(both);
+  } else if (output.paired_by == "map") {
+    mapped.push_back(both);
+  } else if (output.paired_by != "exact") {
+    inexact.push_back(both + " (" + HowPaired(output) + ")");
   }
-  if (!incomparable.empty()) text += "; could not be compared: " + ListSome(incomparable);
-  if (!folded.empty()) text += "; " + OnlyInCase(pair) + ": " + ListSome(folded);
-  if (!mapped.empty()) text += "; paired by --map-outputs: " + ListSome(mapped);
-  if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
+}
+
+void OddOutputs::AddResult(const OutputRecord& output) {
+  if (!WasCompared(output)) {
+    const bool named = output.not_verified > 0;
+    if (!named) incomparable.push_back(output.name + WhyIncomparable(output));
+    return;
+  }
+  const auto some = [&output](const char* in, int64_t count) {
+    return output.name + " (" + in + CountedOf(count, output.compared, "iteration") + ")";
+  };
+  if (output.without_numbers > output.not_verified) {
+    incomparable.push_back(some("in ", output.without_numbers - output.not_verified));
+  }
+  if (ShowsNothing(output) && HasFailed(output)) {
+    all_nan.push_back(output.name);
+  } else if (ShowsNothing(output)) {
+    vacuous.push_back(output.name + " (" + output.vacuous + ")");
+    vacuous_elements += output.elements;
+  }
+  if (output.agrees() && output.passed < output.compared) {
+    averaged.push_back(some("", output.compared - output.passed));
+  }
+  if (output.bound && output.bound->condition > 1 && output.bound->times_over <= 1) {
+    widened.push_back(output.name + " (κ = " + FormatG(output.bound->condition, 3) + ")");
+  }
+}
+
+std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
+  OddOutputs odd;
+  for (const OutputRecord& output : pair.outputs) {
+    odd.AddPairing(output);
+    odd.AddResult(output);
+  }
+  std::string text;
+  const auto add = [&text](const std::string& what, const std::vector<std::string>& outputs) {
+    if (!outputs.empty()) text += "; " + what + ": " + ListSome(outputs);
+  };
+  add("could not be compared", odd.incomparable);
+  if (!odd.folded.empty()) add(OnlyInCase(pair), odd.folded);
+  add("paired by --map-outputs", odd.mapped);
+  add("paired by likeness", odd.inexact);
   const std::string retyped = ListRetyped(pair);
   if (!retyped.empty()) text += kTypesDiffer + retyped;
-  if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
-  if (!averaged.empty()) text += "; over the threshold, but not on average: " + ListSome(averaged);
-  if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
-  if (!all_nan.empty()) text += "; all elements are NaN: " + ListSome(all_nan);
-  if (!vacuous.empty()) {
-    text += "; shows nothing: " + ListSome(vacuous) + " [" +
-            CountedOf(vacuous_elements, count.elements, "element") + "]";
+  add("not verified", count.not_verified);
+  add("over the threshold, but not on average", odd.averaged);
+  add("ill-conditioned", odd.widened);
+  add("all elements are NaN", odd.all_nan);
+  add("shows nothing", odd.vacuous);
+  if (!odd.vacuous.empty()) {
+    text += " [" + CountedOf(odd.vacuous_elements, count.elements, "element") + "]";
   }
   return text;
 }

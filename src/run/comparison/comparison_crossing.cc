@@ -1,18 +1,54 @@
-// Of steps: whether its history explains what the second side of a pair gives (--state cross).
+// Of steps: whether its history explains what the second side of a pair gives (--state cross): the
+// first infers the step once more, with the second's state.
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "compare/shared_nans.h"
 #include "run/comparison/comparison_run.h"
 #include "run/figures/output_row.h"
+#include "run/live/side_inference.h"
 
 namespace vernier {
+namespace {
+
+// What the pair's first stream gives for the feed of this iteration with the state of its second;
+// `sides` are the outputs of both. nullopt where either is no runner that is still there, and where
+// the state of the iteration is gone. kInvalidArgument for a state of the first that no state of
+// the second is compared with; other errors as InferAside().
+Result<std::optional<TensorMap>> InferCrossed(LiveRuns& live, const ComparedPair& of,
+                                              const MatchedSides& sides, int64_t iteration) {
+  StepStates& steps = *live.steps();
+  const auto is_there = [&](size_t stream) { return stream < live.size() && live[stream].alive(); };
+  if (!is_there(of.first) || !is_there(of.second) || !steps.AtHand(iteration)) {
+    return std::optional<TensorMap>();
+  }
+  std::vector<std::pair<std::string, std::string>> met;
+  for (const OutputPair& pair : sides.pairing.pairs) {
+    met.emplace_back(sides.a().outputs[pair.a].name, sides.b().outputs[pair.b].name);
+  }
+  VERNIER_ASSIGN_OR_RETURN(TensorMap state, steps.StateFor(of.first, of.second, met));
+  TensorMap own = steps.ExchangeState(of.first, std::move(state));
+  Result<TensorMap> made = InferAside(live, of.first, steps.feed(), iteration);
+  steps.ExchangeState(of.first, std::move(own));
+  if (!made.ok()) {
+    // A runner that has failed has it in its record.
+    const bool cancelled = made.status().code() == StatusCode::kCancelled;
+    if (!live[of.first].alive() && !cancelled) return std::optional<TensorMap>();
+    return made.status();
+  }
+  return std::optional<TensorMap>(*std::move(made));
+}
+
+}  // namespace
 
 // The second side against what the first makes of its state.
-Status ComparisonRun::AddCrossed(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
+Status ComparisonRun::AddCrossed(Pair& pair, const ComparedStep& step,
                                  const IterationComparison& comparison) {
-  const StepPosition position = parts_.steps->timeline().Of(iteration);
+  const StepPosition position = parts_.steps->timeline().Of(step.iteration);
   const auto add = [&](const IterationComparison& crossed) {
     std::vector<OutputRow> rows;
     std::ranges::transform(crossed.outputs, std::back_inserter(rows), MakeOutputRow);
@@ -28,20 +64,19 @@ Status ComparisonRun::AddCrossed(Pair& pair, int64_t iteration, const IterationO
     add(comparison);
     return {};
   }
-  const IterationResult& second = *outputs[pair.second];
-  IterationResult first = *outputs[pair.first];
+  const IterationResult& second = *step.outputs[pair.second];
+  IterationResult first = *step.outputs[pair.first];
   VERNIER_ASSIGN_OR_RETURN(const MatchedSides plain,
                            pair.matching.Match(first, second, detail_.device));
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> made,
-                           crossing_->Infer(pair.first, pair.second, plain, iteration));
+                           InferCrossed(*crossing_, pair, plain, step.iteration));
   if (!made) return {};
   first.outputs = *std::move(made);
-  VERNIER_TRY(PostprocessOne(iteration, first));
+  VERNIER_TRY(PostprocessOne(step.iteration, first));
   VERNIER_ASSIGN_OR_RETURN(MatchedSides sides, pair.matching.Match(first, second, detail_.device));
   // States, too: a state of this step that is wrong shows in no later step of this kind.
   const std::vector<std::string> no_logits = step_sides_.TakeNoLogits(pair, sides);
-  VERNIER_ASSIGN_OR_RETURN(IterationComparison crossed,
-                           CompareMatched(pair, iteration, outputs, sides));
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison crossed, CompareMatched(pair, step, sides));
   step_sides_.DropNoLogits(pair, no_logits, crossed);
   add(crossed);
   return {};

@@ -1,4 +1,4 @@
-// What comparisons need besides the outputs: scripts, masks, tokens, labels.
+// What comparisons need besides the outputs: instruments, scripts, masks, tokens, labels.
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,9 @@
 
 namespace vernier {
 
-/// What takes part in the comparisons of a run beside the outputs; null: it does not. All must
-/// outlive them.
-struct ComparisonParts {
-  struct Scripts {
-    ScriptClient* comparison = nullptr;
-    ScriptClient* postprocessing = nullptr;
-    std::vector<ScriptClient*> decisions = {};  ///< as RunScripts::decisions()
-  };
-  Scripts scripts;                          ///< opened
+/// What outputs are measured with; null: they are not measured so. All must outlive the
+/// comparisons.
+struct Instruments {
   PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
   DeviceMeasure* device = nullptr;          ///< where outputs are whose bytes stayed in a worker
   /// The bounds of --tolerance auto, asked while comparing, and where decisions flip if a gate is
@@ -35,6 +29,19 @@ struct ComparisonParts {
   /// measured with them, and what the reference gives with the candidate's state. Without, those
   /// bounds stay as they are.
   LiveRuns* live = nullptr;
+  /// Compare() returns kCancelled once it is set: after the output at hand, not after the
+  /// iteration.
+  const std::atomic<int>* interrupted = nullptr;
+};
+
+/// What else takes part in the comparisons of a run; null: it does not. All must outlive them.
+struct ComparisonParts {
+  struct Scripts {
+    ScriptClient* comparison = nullptr;
+    ScriptClient* postprocessing = nullptr;
+    std::vector<ScriptClient*> decisions = {};  ///< as RunScripts::decisions()
+  };
+  Scripts scripts;               ///< opened
   RowWriter* rows = nullptr;     ///< keeps the rows of all pairs under their labels
   ShardWriter* shard = nullptr;  ///< keeps what `vernier merge` folds
   /// Iterations are steps of sequences: outputs that are fed back are compared at the first, the
@@ -42,9 +49,6 @@ struct ComparisonParts {
   const StepStates* steps = nullptr;
   PositionFeeds* positions = nullptr;  ///< what iterations were fed, for --compare logits
   RunLabels* labels = nullptr;         ///< of --labels
-  /// Compare() returns kCancelled once it is set: after the output at hand, not after the
-  /// iteration.
-  const std::atomic<int>* interrupted = nullptr;
   /// An iteration that does not show yet which outputs belong together waits for the next ones.
   /// Else each is compared as far as it and those before it show the pairs.
   bool may_keep = true;

@@ -23,21 +23,21 @@ bool ComparisonRun::EndsRun(const Pair& pair, const IterationComparison& compari
 }
 
 // `given`: the outputs before post-processing, where decisions take those.
-Status ComparisonRun::CompareOne(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
-                                 const IterationOutputs& given) {
-  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, CompareSides(pair, iteration, outputs));
+Status ComparisonRun::CompareOne(Pair& pair, ComparedStep step, const IterationOutputs& given) {
+  const int64_t iteration = step.iteration;
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, CompareSides(pair, step));
   if (parts_.positions != nullptr) VERNIER_TRY(parts_.positions->CheckFit(comparison));
   if (parts_.steps != nullptr) JudgeStepTokens(*parts_.steps, iteration, comparison, pair);
   // What is post-processed has bounds of its own.
   VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
-                           given.empty() ? DecidePair(pair, iteration, outputs, &comparison)
+                           given.empty() ? DecidePair(pair, iteration, step.outputs, &comparison)
                                          : DecidePair(pair, iteration, given, nullptr));
   if (parts_.steps != nullptr && pair.padded.Take(comparison, iteration)) {
-    const int64_t step = parts_.steps->timeline().Of(iteration).step;
-    return KeepRow(pair, iteration, step, {}, std::move(decisions));
+    const int64_t place = parts_.steps->timeline().Of(iteration).step;
+    return KeepRow(pair, iteration, place, {}, std::move(decisions));
   }
   VERNIER_TRY(AddRows(pair, iteration, comparison, std::move(decisions)));
-  if (crossing_) VERNIER_TRY(AddCrossed(pair, iteration, outputs, comparison));
+  if (crossing_ != nullptr) VERNIER_TRY(AddCrossed(pair, step, comparison));
   observer_->PairCompared(comparison);
   // What a shard's others have found before that is not known here: `merge` ends there.
   if (parts_.shard == nullptr && EndsRun(pair, comparison)) end_.stopped = true;
@@ -134,17 +134,13 @@ Status ComparisonRun::NoteFeed(int64_t iteration, const TensorMap& feed,
   return parts_.positions->Note(iteration, feed, steps);
 }
 
-void ComparisonRun::SetPositions(int64_t iteration) {
-  if (parts_.positions == nullptr) return;
+// What is known of the positions of an iteration; null: nothing.
+const FedPositions* ComparisonRun::PositionsOf(int64_t iteration) {
+  if (parts_.positions == nullptr) return nullptr;
   StepPosition position{iteration};
   if (parts_.steps != nullptr) position = parts_.steps->timeline().Of(iteration);
   parts_.positions->Forget(iteration - 1);
-  detail_.positions = parts_.positions->For(iteration, position, parts_.steps != nullptr);
-}
-
-void ComparisonRun::SetPositions(const Pair& pair, const MatchedSides& sides) {
-  if (detail_.positions == nullptr) return;
-  detail_.positions = parts_.positions->ForPair(axes_.masks, {pair.first, pair.second}, sides);
+  return parts_.positions->For(iteration, position, parts_.steps != nullptr);
 }
 
 }  // namespace vernier

@@ -35,7 +35,8 @@ bool TakeRechecked(const std::string& runner, const std::string& output,
 
 }  // namespace
 
-ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const ComparisonParts& parts,
+ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs,
+                             const Instruments& instruments, const ComparisonParts& parts,
                              RunObserver& observer)
     : plan_(&plan),
       observer_(&observer),
@@ -44,32 +45,37 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       judge_(JudgeOf(plan)),
       options_(OptionsToCompare(plan)),
       pool_(std::make_unique<ThreadPool>()),
-      detail_(observer.DetailWanted()),
+      detail_(DetailOf(instruments)),
       step_sides_(plan, parts.steps, ByScript()),
       given_(plan, compared_.names.size(), parts.scripts.postprocessing != nullptr),
       flips_(plan, {compared_.names, parts.shard, !parts.may_keep}),
-      axes_(plan, parts.live) {
-  MakeBounds();
-  detail_.pool = pool_.get();
-  detail_.perceptual = parts.perceptual;
-  detail_.device = parts.device;
-  detail_.interrupted = parts.interrupted;
-  if (parts_.steps != nullptr) detail_.distances = true;
+      axes_(plan, instruments.live) {
+  MakeBounds(instruments);
   const bool crosses = parts_.steps != nullptr && parts_.steps->plan().state == StateSource::kCross;
-  if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
+  if (crosses) crossing_ = instruments.live;
   for (Pair& pair : compared_.pairs) Begin(pair);
 }
 
-void ComparisonRun::MakeBounds() {
-  if (parts_.bounds == nullptr) return;
-  if (parts_.bounds->wanted()) bounds_.elements = parts_.bounds;
+ComparisonDetail ComparisonRun::DetailOf(const Instruments& instruments) const {
+  ComparisonDetail detail = observer_->DetailWanted();
+  detail.pool = pool_.get();
+  detail.perceptual = instruments.perceptual;
+  detail.device = instruments.device;
+  detail.interrupted = instruments.interrupted;
+  if (parts_.steps != nullptr) detail.distances = true;
+  return detail;
+}
+
+void ComparisonRun::MakeBounds(const Instruments& instruments) {
+  if (instruments.bounds == nullptr) return;
+  if (instruments.bounds->wanted()) bounds_.elements = instruments.bounds;
   if (BoundsNearTies(*plan_)) {
-    bounds_.ties = parts_.bounds;
+    bounds_.ties = instruments.bounds;
     bounds_.ties->KeepForNearTies();
   }
   // Runners that take turns are gone when their outputs are compared.
-  if (bounds_.elements != nullptr && parts_.live != nullptr && !plan_->execution.sequential) {
-    bounds_.recheck.emplace(*parts_.live, *bounds_.elements);
+  if (bounds_.elements != nullptr && instruments.live != nullptr && !plan_->execution.sequential) {
+    bounds_.recheck.emplace(*instruments.live, *bounds_.elements);
   }
 }
 
@@ -97,32 +103,35 @@ Status ComparisonRun::PostprocessOne(int64_t iteration, IterationResult& side) {
   return {};
 }
 
-Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides,
-                                                       int64_t iteration) {
+Result<IterationComparison> ComparisonRun::ComparePair(const ComparedStep& step,
+                                                       const MatchedSides& sides) {
+  const ComparisonDetail& detail = step.detail;
   if (parts_.scripts.comparison == nullptr) {
     IterationComparison comparison =
-        CompareIteration(sides.a(), sides.b(), options_, detail_, sides.pairing);
-    if (detail_.Interrupted()) return Cancelled("interrupted");
+        CompareIteration(sides.a(), sides.b(), options_, detail, sides.pairing);
+    if (detail.Interrupted()) return Cancelled("interrupted");
     return comparison;
   }
   VERNIER_ASSIGN_OR_RETURN(
       IterationComparison comparison,
-      CompareWithScript(*parts_.scripts.comparison, sides.a(), sides.b(), iteration,
+      CompareWithScript(*parts_.scripts.comparison, sides.a(), sides.b(), step.iteration,
                         plan_->lenient ? StrangeVerdicts::kTaken : StrangeVerdicts::kOnlyFailures));
-  if (detail_.output_statistics) {
-    AddOutputStatistics(comparison, sides.b(), options_, detail_);
+  if (detail.output_statistics) {
+    AddOutputStatistics(comparison, sides.b(), options_, detail);
   }
   return comparison;
 }
 
-// Outputs that are over their bounds, with bounds as wide as rounding on the inputs moves them.
-// Flipped steps look like amplified rounding, and have their place in the bounds already.
-Result<IterationComparison> ComparisonRun::RecheckBounds(const Pair& pair, int64_t iteration,
-                                                         const IterationOutputs& outputs,
-                                                         const MatchedSides& sides,
-                                                         IterationComparison comparison) {
-  ErrorBounds bounds = *detail_.bounds;
-  std::vector<OutputToRecheck> over, over_second;
+namespace {
+
+// What is over its bound, by the names of each side. Flipped steps look like amplified rounding,
+// and have their place in the bounds already.
+struct OverBounds {
+  std::vector<OutputToRecheck> first, second;
+};
+
+OverBounds FindOver(const IterationComparison& comparison, const ErrorBounds& bounds) {
+  OverBounds over;
   for (const OutputComparison& output : comparison.outputs) {
     const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
     const ErrorBound* bound = bounds.Find(output.a_name);
@@ -132,29 +141,37 @@ Result<IterationComparison> ComparisonRun::RecheckBounds(const Pair& pair, int64
         std::ranges::find(comparison.outputs, bound->since, &OutputComparison::a_name);
     const bool known = since != comparison.outputs.end();
     const double error = known ? ErrorOf(*since) : 0;
-    over.push_back({output.a_name, bound->roundoff, bound->since, error});
-    over_second.push_back({output.b_name, bound->roundoff, known ? since->b_name : "", error});
+    over.first.push_back({output.a_name, bound->roundoff, bound->since, error});
+    over.second.push_back({output.b_name, bound->roundoff, known ? since->b_name : "", error});
   }
+  return over;
+}
+
+}  // namespace
+
+// Of outputs that are over their bounds, bounds as wide as rounding on the inputs moves them.
+std::optional<ErrorBounds> ComparisonRun::RecheckBounds(const Pair& pair, const ComparedStep& step,
+                                                        const IterationComparison& comparison) {
+  ErrorBounds bounds = *step.detail.bounds;
+  const OverBounds over = FindOver(comparison, bounds);
+  if (over.first.empty()) return std::nullopt;
   bool any = false;
   const bool apart = bounds_.elements->RoundApart(pair.first, pair.second);
   const Moves moves = apart ? Moves::kInputsAndWeights : Moves::kInputs;
   for (const size_t stream : {pair.first, pair.second}) {
-    if (over.empty() || !bounds_.recheck->CanInfer(stream)) continue;
-    const std::vector<RecheckedOutput> rechecked = bounds_.recheck->Recheck(
-        stream, stream == pair.first ? over : over_second, outputs[stream]->outputs, moves);
+    if (!bounds_.recheck->CanInfer(stream)) continue;
+    const std::vector<RecheckedOutput> rechecked =
+        bounds_.recheck->Recheck(stream, stream == pair.first ? over.first : over.second,
+                                 step.outputs[stream]->outputs, moves);
     bool repeat = true;
-    for (size_t i = 0; i < over.size(); ++i) {
+    for (size_t i = 0; i < over.first.size(); ++i) {
       repeat &= rechecked[i].repeats;
-      any |= TakeRechecked(compared_.names[stream], over[i].name, rechecked[i], bounds);
+      any |= TakeRechecked(compared_.names[stream], over.first[i].name, rechecked[i], bounds);
     }
     // Of what does not repeat itself the other runner may know the condition.
     if (repeat) break;
   }
-  if (!any) return comparison;
-  const ErrorBounds* const before = std::exchange(detail_.bounds, &bounds);
-  Result<IterationComparison> again = ComparePair(sides, iteration);
-  detail_.bounds = before;
-  return again;
+  return any ? std::optional(std::move(bounds)) : std::nullopt;
 }
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds) {
@@ -225,26 +242,26 @@ Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs, const FeedMa
   return settled || parts_.scripts.comparison != nullptr;
 }
 
-Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iteration,
-                                                        const IterationOutputs& outputs) {
+Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, ComparedStep& step) {
   VERNIER_ASSIGN_OR_RETURN(
       MatchedSides sides,
-      pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
+      pair.matching.Match(*step.outputs[pair.first], *step.outputs[pair.second], detail_.device));
   step_sides_.FitWholeSequences(pair, sides);
-  SetPositions(pair, sides);
+  if (step.detail.positions != nullptr) {
+    step.detail.positions =
+        parts_.positions->ForPair(axes_.masks, {pair.first, pair.second}, sides);
+  }
   if (bounds_.elements != nullptr) {
-    detail_.bounds = &bounds_.elements->For(pair.first, pair.second, sides.a().outputs,
-                                            sides.b().outputs, sides.RenamedPairs());
+    step.detail.bounds = &bounds_.elements->For(pair.first, pair.second, sides.a().outputs,
+                                                sides.b().outputs, sides.RenamedPairs());
   }
   const std::vector<std::string> no_logits = step_sides_.TakeNoLogits(pair, sides);
-  const std::vector<OutputPair> states = step_sides_.TakeStates(pair, iteration, sides);
-  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
-                           CompareMatched(pair, iteration, outputs, sides));
+  const std::vector<OutputPair> states = step_sides_.TakeStates(pair, step.iteration, sides);
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, CompareMatched(pair, step, sides));
   if (!states.empty() && !comparison.passed() &&
-      !pair.times.any_bad(parts_.steps->timeline().Of(iteration).sequence)) {
+      !pair.times.any_bad(parts_.steps->timeline().Of(step.iteration).sequence)) {
     sides.pairing.pairs = states;
-    VERNIER_ASSIGN_OR_RETURN(IterationComparison more,
-                             CompareMatched(pair, iteration, outputs, sides));
+    VERNIER_ASSIGN_OR_RETURN(IterationComparison more, CompareMatched(pair, step, sides));
     std::ranges::move(more.outputs, std::back_inserter(comparison.outputs));
     std::ranges::move(more.statistics, std::back_inserter(comparison.statistics));
   }
@@ -253,16 +270,19 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
   return comparison;
 }
 
-Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, int64_t iteration,
-                                                        const IterationOutputs& outputs,
+Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, const ComparedStep& step,
                                                         const MatchedSides& sides) {
-  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(step, sides));
   // What a script has made of outputs is not what the runner repeats, nor is a step whose state is
   // gone.
   const bool can_recheck = bounds_.recheck && parts_.scripts.postprocessing == nullptr &&
-                           (parts_.steps == nullptr || parts_.steps->AtHand(iteration));
+                           (parts_.steps == nullptr || parts_.steps->AtHand(step.iteration));
   if (!can_recheck) return comparison;
-  return RecheckBounds(pair, iteration, outputs, sides, std::move(comparison));
+  const std::optional<ErrorBounds> wider = RecheckBounds(pair, step, comparison);
+  if (!wider) return comparison;
+  ComparedStep again = step;
+  again.detail.bounds = &*wider;
+  return ComparePair(again, sides);
 }
 
 Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs,
@@ -275,7 +295,8 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     end_.started = true;
   }
   observer_->IterationStarted(iteration);
-  SetPositions(iteration);
+  ComparedStep step{iteration, outputs, detail_};
+  step.detail.positions = PositionsOf(iteration);
   if (parts_.labels != nullptr) parts_.labels->ForgetBefore(iteration);
   for (Pair& pair : compared_.pairs) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
@@ -287,7 +308,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
       }
       continue;
     }
-    VERNIER_TRY(CompareOne(pair, iteration, outputs, given));
+    VERNIER_TRY(CompareOne(pair, step, given));
     if (end_.stopped) break;
   }
   VERNIER_TRY(flips_.Keep(iteration, given.empty() ? outputs : given, pairs(), detail_.device));

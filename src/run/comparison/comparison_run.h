@@ -18,7 +18,6 @@
 #include "run/comparison/pair_verdict.h"
 #include "run/comparison/position_feeds.h"
 #include "run/comparison/prompt_rows.h"
-#include "run/comparison/state_crossing.h"
 #include "run/comparison/step_sides.h"
 #include "run/feeds/image_feeds.h"
 #include "run/feeds/streams.h"
@@ -39,8 +38,8 @@ namespace vernier {
 class ComparisonRun {
  public:
   /// `plan` and `observer` must outlive it.
-  ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const ComparisonParts& parts,
-                RunObserver& observer);
+  ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Instruments& instruments,
+                const ComparisonParts& parts, RunObserver& observer);
   ComparisonRun(const ComparisonRun&) = delete;
   ComparisonRun& operator=(const ComparisonRun&) = delete;
 
@@ -136,6 +135,13 @@ class ComparisonRun {
     TensorMap flip_feed;
   };
 
+  // An iteration while it is compared: how depends on the pair and on the sides that are met.
+  struct ComparedStep {
+    int64_t iteration;
+    const IterationOutputs& outputs;
+    ComparisonDetail detail;
+  };
+
   struct Waiting {
     std::vector<Kept> kept = {};
     bool looked = false;  // at all pairs, and every map is about one of them
@@ -171,34 +177,29 @@ class ComparisonRun {
   const RunLabels* LabelsToFold() const {
     return parts_.shard == nullptr ? parts_.labels : nullptr;
   }
-  void MakeBounds();
+  void MakeBounds(const Instruments& instruments);
+  ComparisonDetail DetailOf(const Instruments& instruments) const;
   void Begin(ComparedPair& pair) const;
   Result<bool> LookAt(const IterationOutputs& outputs, const FeedMarks& feeds);
   Status CheckMapsUsed() const;
   Status CheckCrossedMaps(const Pair& pair,
                           const std::vector<std::vector<std::string>>& outputs) const;
-  void SetPositions(int64_t iteration);
-  void SetPositions(const Pair& pair, const MatchedSides& sides);
+  const FedPositions* PositionsOf(int64_t iteration);
   Status PostprocessOne(int64_t iteration, IterationResult& side);
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs,
                           const IterationOutputs& given, const FeedMarks& feeds);
-  Status CompareOne(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
-                    const IterationOutputs& given);
-  Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
-                                           const IterationOutputs& outputs);
-  Result<IterationComparison> CompareMatched(const Pair& pair, int64_t iteration,
-                                             const IterationOutputs& outputs,
+  Status CompareOne(Pair& pair, ComparedStep step, const IterationOutputs& given);
+  // `step.detail` is given what is known of the positions and the bounds of these sides.
+  Result<IterationComparison> CompareSides(Pair& pair, ComparedStep& step);
+  Result<IterationComparison> CompareMatched(const Pair& pair, const ComparedStep& step,
                                              const MatchedSides& sides);
-  Result<IterationComparison> CompareTaken(const Pair& pair, int64_t iteration,
-                                           const IterationOutputs& outputs,
+  Result<IterationComparison> CompareTaken(const Pair& pair, const ComparedStep& step,
                                            const MatchedSides& sides);
-  Result<IterationComparison> ComparePair(const MatchedSides& sides, int64_t iteration);
-  Result<IterationComparison> RecheckBounds(const Pair& pair, int64_t iteration,
-                                            const IterationOutputs& outputs,
-                                            const MatchedSides& sides,
-                                            IterationComparison comparison);
-  Status AddCrossed(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
-                    const IterationComparison& comparison);
+  Result<IterationComparison> ComparePair(const ComparedStep& step, const MatchedSides& sides);
+  // nullopt: they stay as they are.
+  std::optional<ErrorBounds> RecheckBounds(const Pair& pair, const ComparedStep& step,
+                                           const IterationComparison& comparison);
+  Status AddCrossed(Pair& pair, const ComparedStep& step, const IterationComparison& comparison);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
   std::vector<OutputPair> OutputsOfPrompts(const Pair& pair, int64_t batch,
                                            const MatchedSides& sides);
@@ -220,10 +221,10 @@ class ComparisonRun {
   ComparedPairs compared_;
   const JudgeRule judge_;
   const Indirect<CompareOptions> options_;
-  std::unique_ptr<ThreadPool> pool_;  // its threads start with the first large output
-  ComparisonDetail detail_;
+  const std::unique_ptr<ThreadPool> pool_;  // its threads start with the first large output
+  const ComparisonDetail detail_;           // what is the same for all iterations and pairs
   Bounds bounds_;
-  std::optional<StateCrossing> crossing_;
+  LiveRuns* crossing_ = nullptr;  // null: nothing is crossed
   StepSides step_sides_;
   GivenOutputs given_;
   FlipKeeper flips_;

@@ -32,12 +32,12 @@ std::vector<OutputPair> ComparisonRun::OutputsOfPrompts(const Pair& pair, int64_
 }
 
 // Without the rows of prompts that have ended: means and shares are those of the others.
-Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair, int64_t iteration,
-                                                          const IterationOutputs& outputs,
+Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair,
+                                                          const ComparedStep& step,
                                                           const MatchedSides& sides) {
-  const std::vector<int64_t>* const going_on = pair.tokens.GoingOnAt(iteration);
-  if (going_on == nullptr) return CompareTaken(pair, iteration, outputs, sides);
-  const auto batch = static_cast<int64_t>(pair.tokens.At(iteration)->first.size());
+  const std::vector<int64_t>* const going_on = pair.tokens.GoingOnAt(step.iteration);
+  if (going_on == nullptr) return CompareTaken(pair, step, sides);
+  const auto batch = static_cast<int64_t>(pair.tokens.At(step.iteration)->first.size());
   MatchedSides of_prompts = sides, others = sides;
   of_prompts.pairing.pairs = OutputsOfPrompts(pair, batch, sides);
   std::erase_if(others.pairing.pairs, [&](const OutputPair& met) {
@@ -46,16 +46,15 @@ Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair, int6
   });
   VERNIER_ASSIGN_OR_RETURN(
       const PromptRows rows,
-      PromptRows::Take({batch, *going_on}, of_prompts, detail_.positions, detail_.device));
-  const FedPositions* const whole = std::exchange(detail_.positions, rows.positions());
-  Result<IterationComparison> comparison = CompareTaken(pair, iteration, outputs, rows.sides());
-  detail_.positions = whole;
+      PromptRows::Take({batch, *going_on}, of_prompts, step.detail.positions, detail_.device));
+  ComparedStep of_rows = step;
+  of_rows.detail.positions = rows.positions();
+  Result<IterationComparison> comparison = CompareTaken(pair, of_rows, rows.sides());
   if (!comparison.ok()) return comparison;
   rows.Restore(sides, *comparison);
   comparison->pairing = sides.pairing;
   if (others.pairing.pairs.empty()) return comparison;
-  VERNIER_ASSIGN_OR_RETURN(IterationComparison more,
-                           CompareTaken(pair, iteration, outputs, others));
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison more, CompareTaken(pair, step, others));
   std::ranges::move(more.outputs, std::back_inserter(comparison->outputs));
   std::ranges::move(more.statistics, std::back_inserter(comparison->statistics));
   std::ranges::move(more.not_logits, std::back_inserter(comparison->not_logits));

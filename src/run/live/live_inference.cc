@@ -84,14 +84,13 @@ Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, i
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
     if (!IsSaved(i, iteration)) who.push_back(i);
   }
-  VERNIER_ASSIGN_OR_RETURN(auto made, live_.InferSideBySide(who, feed, iteration));
+  VERNIER_ASSIGN_OR_RETURN(LiveRuns::SideBySide made, live_.InferSideBySide(who, feed, iteration));
   IterationOutputs outputs;
   Status first;
   for (size_t i = 0; i < live_.size(); ++i) {
     // Of all of them, so that nobody's log is held any longer.
     Result<std::optional<IterationResult>> result =
-        IsSaved(i, iteration) ? TakeSaved(i, feed, iteration)
-                              : live_.Settle(i, iteration, std::move(made[i]));
+        IsSaved(i, iteration) ? TakeSaved(i, feed, iteration) : made.Settle(i);
     if (first.ok()) first = result.status();
     if (first.ok()) first = CheckSample(i, iteration, *result);
     if (first.ok()) first = TakeResult(i, feed, iteration, *result);
@@ -112,13 +111,13 @@ void LiveInference::SendAhead(const TensorMap& feed, int64_t iteration) {
 }
 
 Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int64_t iteration) {
-  live_.lanes()->Collect(iteration);
+  LiveRuns::InLanes made = live_.Collect(iteration);
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
-    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
-                             IsSaved(i, iteration) ? TakeSaved(i, feed, iteration)
-                                                   : live_.InferInLane(i, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(
+        std::optional<IterationResult> result,
+        IsSaved(i, iteration) ? TakeSaved(i, feed, iteration) : made.Take(i, feed));
     VERNIER_TRY(CheckSample(i, iteration, result));
     VERNIER_TRY(TakeResult(i, feed, iteration, result));
     outputs.push_back(std::move(result));

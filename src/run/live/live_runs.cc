@@ -181,15 +181,15 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   return Finish(index, iteration, std::move(made));
 }
 
-Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<const size_t> who,
-                                                                  const TensorMap& feed,
-                                                                  int64_t iteration) {
+Result<LiveRuns::SideBySide> LiveRuns::InferSideBySide(std::span<const size_t> who,
+                                                       const TensorMap& feed, int64_t iteration) {
   std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
   for (const size_t i : who) {
     if (!runners_[i].alive() || steps_.Has(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(i, feed, iteration));
   }
-  std::vector<Settling> made(runners_.size());
+  SideBySide side_by_side(*this, iteration);
+  auto& made = side_by_side.made_;
   std::vector<std::future<Result<IterationResult>>> inferring(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (!feeds[i]) continue;
@@ -210,20 +210,20 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
       reports_.CheckReceived(runners_[i], iteration);
     }
   }
-  return made;
+  return side_by_side;
 }
 
-Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t iteration,
-                                                        Settling made) {
-  if (made) {
-    reports_.LogInputs(runners_[index]);
-    runners_[index].ReleaseLog();
-    return Finish(index, iteration, *std::move(made));
+Result<std::optional<IterationResult>> LiveRuns::SideBySide::Settle(size_t index) {
+  LiveRunner& runner = runs_[index];
+  if (made_[index]) {
+    runs_.reports_.LogInputs(runner);
+    runner.ReleaseLog();
+    return runs_.Finish(index, iteration_, *std::exchange(made_[index], std::nullopt));
   }
-  if (!runners_[index].alive() || !steps_.Has(index, iteration)) {
+  if (!runner.alive() || !runs_.steps_.Has(index, iteration_)) {
     return std::optional<IterationResult>();
   }
-  VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
+  VERNIER_ASSIGN_OR_RETURN(IterationResult part, runs_.TakeStep(index, iteration_));
   return std::optional<IterationResult>(std::move(part));
 }
 

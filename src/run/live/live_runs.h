@@ -31,6 +31,9 @@
 
 namespace vernier {
 
+/// In the order of a run: Start() and Open() for each runner, ChangeSizes() if others are found,
+/// OpenLanes(); then each iteration by Infer(), InferSideBySide() or, with lanes, Collect(); and
+/// Close() for each runner.
 class LiveRuns {
  public:
   /// All must outlive it; `caller` may be null. `waiting` is what runners are opened with
@@ -129,15 +132,27 @@ class LiveRuns {
   /// have answered. A feed that was sent ahead stays.
   void ForgetFeed() { blocks_.Forget(); }
 
-  /// The same of the runners `who`, side by side; each must have a worker of its own. The answer
-  /// has an element for every runner: nullopt for the others, and for those that have failed
-  /// before. Settle() must follow for each of `who`, in order.
-  using Settling = std::optional<Result<IterationResult>>;
-  Result<std::vector<Settling>> InferSideBySide(std::span<const size_t> who, const TensorMap& feed,
-                                                int64_t iteration);
+  /// An iteration that several runners have inferred side by side. Their logs are held until each
+  /// of them is settled.
+  class SideBySide {
+   public:
+    /// Of each runner that took part, in their order, once: logs what its framework printed
+    /// meanwhile. Returns what Infer() would.
+    Result<std::optional<IterationResult>> Settle(size_t index);
 
-  /// Logs what the framework printed meanwhile. Returns what Infer() would.
-  Result<std::optional<IterationResult>> Settle(size_t index, int64_t iteration, Settling made);
+   private:
+    friend class LiveRuns;
+    SideBySide(LiveRuns& runs, int64_t iteration)
+        : runs_(runs), iteration_(iteration), made_(runs.size()) {}
+
+    LiveRuns& runs_;
+    int64_t iteration_;
+    std::vector<std::optional<Result<IterationResult>>> made_;  // empty: failed before, or no part
+  };
+
+  /// Infer() of the runners `who`, side by side; each must have a worker of its own.
+  Result<SideBySide> InferSideBySide(std::span<const size_t> who, const TensorMap& feed,
+                                     int64_t iteration);
 
   /// Has iterations inferred at the same time, or several at once, where the plan wants that: opens
   /// every runner that is open once more in each further worker. Once the sizes of feeds are
@@ -156,10 +171,22 @@ class LiveRuns {
   /// puts the runner out of the run. Errors as Infer().
   Status WarmReplicas(size_t index, const TensorMap& feed, int64_t iteration);
 
-  /// With lanes, after LaneInference::Collect(): what came of an iteration, as Infer() would have
-  /// given it; where it was not sent, Infer().
-  Result<std::optional<IterationResult>> InferInLane(size_t index, const TensorMap& feed,
-                                                     int64_t iteration);
+  /// An iteration that lanes have inferred.
+  class InLanes {
+   public:
+    /// What Infer() would have given for the runner; where it was not sent to a lane, Infer().
+    Result<std::optional<IterationResult>> Take(size_t index, const TensorMap& feed);
+
+   private:
+    friend class LiveRuns;
+    InLanes(LiveRuns& runs, int64_t iteration) : runs_(runs), iteration_(iteration) {}
+
+    LiveRuns& runs_;
+    int64_t iteration_;
+  };
+
+  /// With lanes: waits for the iteration. It holds until the next one is collected.
+  InLanes Collect(int64_t iteration);
 
   /// Ends a runner. One that fails even there is out of the run like any other.
   void Close(size_t index);

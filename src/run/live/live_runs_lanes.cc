@@ -46,27 +46,35 @@ Result<std::optional<IterationResult>> LiveRuns::WarmUpBatch(size_t index, const
   return Finish(index, iteration, runner.Infer(block, iteration));
 }
 
-Result<std::optional<IterationResult>> LiveRuns::InferInLane(size_t index, const TensorMap& feed,
-                                                             int64_t iteration) {
-  LiveRunner& runner = runners_[index];
+LiveRuns::InLanes LiveRuns::Collect(int64_t iteration) {
+  lanes()->Collect(iteration);
+  return {*this, iteration};
+}
+
+Result<std::optional<IterationResult>> LiveRuns::InLanes::Take(size_t index,
+                                                               const TensorMap& feed) {
+  LiveRunner& runner = runs_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
-  if (!lanes()->Has(index)) {
+  LaneInference& lanes = *runs_.lanes();
+  if (!lanes.Has(index)) {
     // Its first worker is the one that infers now.
-    lanes()->Wait();
-    return Infer(index, feed, iteration);
+    lanes.Wait();
+    return runs_.Infer(index, feed, iteration_);
   }
-  VERNIER_TRY(feeds_.CoerceAndNote(index, feed, iteration).status());
-  reports_.LogInputs(runner);
-  VERNIER_ASSIGN_OR_RETURN(LaneOutcome inferred, lanes()->Take(index, iteration));
+  RunnerFeeds& feeds = runs_.feeds_;
+  RunnerReports& reports = runs_.reports_;
+  VERNIER_TRY(feeds.CoerceAndNote(index, feed, iteration_).status());
+  reports.LogInputs(runner);
+  VERNIER_ASSIGN_OR_RETURN(LaneOutcome inferred, lanes.Take(index, iteration_));
   Result<IterationResult> made = inferred.outcome.ok()
-                                     ? runner.Take(*std::move(inferred.outcome), iteration)
+                                     ? runner.Take(*std::move(inferred.outcome), iteration_)
                                      : Result<IterationResult>(inferred.outcome.status());
-  if (made.ok() && inferred.shared) reports_.CheckReceived(runner, iteration);
+  if (made.ok() && inferred.shared) reports.CheckReceived(runner, iteration_);
   if (made.ok() || made.status().code() == StatusCode::kCancelled) {
-    return Finish(index, iteration, std::move(made));
+    return runs_.Finish(index, iteration_, std::move(made));
   }
-  reports_.Fail(runner, BackendError(made.status().message() + feeds_.NoteOnSizes(iteration)),
-                inferred.unseen_words);
+  reports.Fail(runner, BackendError(made.status().message() + feeds.NoteOnSizes(iteration_)),
+               inferred.unseen_words);
   return std::optional<IterationResult>();
 }
 

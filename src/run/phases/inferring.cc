@@ -4,15 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <future>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "run/comparison/comparison_run.h"
 #include "run/feeds/feed_stream.h"
 #include "run/live/live_inference.h"
 #include "run/live/output_room.h"
-#include "run/live/tensor_release.h"
 #include "run/phases/deciding.h"
 #include "util/number_text.h"
 #include "vernier/status.h"
@@ -91,6 +92,28 @@ Status SaveFeed(const RunContext& run, int64_t iteration, const TensorMap& feed,
   run.observer.FeedMade(iteration, feed);
   return {};
 }
+
+// Lets go of tensors beside other work: to unmap and free a gigabyte takes the kernel a fifth of a
+// second.
+class TensorRelease {
+ public:
+  void Add(TensorMap tensors) {
+    // What takes longer to free than a thread to start, by far.
+    constexpr size_t kWorthThread = size_t{32} << 20;
+    size_t bytes = 0;
+    for (const NamedTensor& tensor : tensors) bytes += tensor.tensor.bytes().size();
+    if (bytes < kWorthThread) return;
+    // If no thread is available, Wait() does this synchronously.
+    pending_.push_back(std::async(
+        [held = std::move(tensors)]() mutable { const TensorMap released = std::move(held); }));
+  }
+
+  // Returns when all are gone, which is to be before there are new ones: they count as memory.
+  void Wait() { pending_.clear(); }
+
+ private:
+  std::vector<std::future<void>> pending_;
+};
 
 void ReleaseOutputs(const LiveRuns& live, IterationOutputs& outputs, TensorRelease& released) {
   // What a worker holds is let go of where workers are asked: on this thread.

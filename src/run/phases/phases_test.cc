@@ -70,8 +70,8 @@ class PhasesTest : public testing::Test {
     Result<RunSides> sides = OpenSides(plan_, *live_, log_);
     ASSERT_TRUE(sides.ok()) << sides.status().message();
     sides_ = std::make_unique<RunSides>(*std::move(sides));
-    comparisons_ =
-        std::make_unique<ComparisonRun>(plan_, sides_->pairs, ComparisonParts{}, observer_);
+    comparisons_ = std::make_unique<ComparisonRun>(plan_, sides_->pairs, Instruments{},
+                                                   ComparisonParts{}, observer_);
   }
 
   void Open(const std::map<std::string, FakeModel>& models) {

@@ -140,11 +140,10 @@ Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner&
                            ComparedPairs::Find(two, std::move(names), runner.marked));
   LargestErrorsOnly observer;
   LpipsMeasure lpips([&runner] { return runner.live.opener().ScriptWorker(); });
-  ComparisonParts parts;
-  parts.perceptual = &lpips;
-  parts.bounds = runner.bounds;
-  parts.may_keep = false;  // there is no later iteration
-  ComparisonRun comparisons(two, std::move(pairs), parts, observer);
+  const Instruments instruments{.perceptual = &lpips, .bounds = runner.bounds};
+  // There is no later iteration.
+  const ComparisonParts parts{.scripts = {}, .may_keep = false};
+  ComparisonRun comparisons(two, std::move(pairs), instruments, parts, observer);
   IterationOutputs outputs(streams);
   outputs[0] = reference.result;
   outputs[runner.place] = std::move(result);

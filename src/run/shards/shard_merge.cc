@@ -237,7 +237,7 @@ class ShardFolding {
         total_(total),
         rows_(rows),
         labels_(std::move(labels)),
-        comparisons_(plan, std::move(pairs), {.scripts = {}, .rows = rows, .labels = &labels_},
+        comparisons_(plan, std::move(pairs), {}, {.scripts = {}, .rows = rows, .labels = &labels_},
                      unheard_) {}
 
   const RunPlan& plan_;

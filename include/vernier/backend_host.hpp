@@ -1,0 +1,56 @@
+// What a plug-in may ask of the program that has loaded it. A part of backend_sdk.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "vernier/backend_abi.h"
+#include "vernier/backend_options.hpp"
+#include "vernier/status.h"
+
+namespace vernier::sdk {
+
+/// What the host offers: logging, and whether the user has interrupted the run.
+class Host {
+ public:
+  explicit Host(const vn_host* host) : host_(host) {}
+
+  void Log(int32_t severity, std::string_view text) const {
+    host_->log(host_->self, severity, Str(text));
+  }
+  void Info(std::string_view text) const { Log(20, text); }
+  void Start(std::string_view text) const { Log(22, text); }
+  void Warning(std::string_view text) const { Log(30, text); }
+  bool cancelled() const { return host_->cancelled(host_->self) != 0; }
+  /// May outputs stay on a CUDA device?
+  bool takes_cuda_outputs() const { return host_->abi_minor >= 1; }
+
+  /// During Session::Run: memory of the host for one output, which then need not be copied.
+  /// nullptr: use your own, as for small outputs. It may not be touched after Run.
+  void* OutputMemory(size_t byte_size) const {
+    if (!VN_HAS(host_, vn_host, output_memory)) return nullptr;
+    return host_->output_memory(host_->self, byte_size);
+  }
+
+  /// During Session::Run, when the inference goes on by itself: the inputs of the session's next
+  /// Run, if they are here already; empty if not, or if they were given before. If there is a next
+  /// Run, it has just these. Their data stay until it returns.
+  std::span<const vn_tensor* const> NextInputs() const {
+    if (!VN_HAS(host_, vn_host, next_inputs)) return {};
+    size_t count = 0;
+    const vn_tensor* const* const inputs = host_->next_inputs(host_->self, &count);
+    return {inputs, inputs == nullptr ? 0 : count};
+  }
+
+  vn_status* NewStatus(const Status& status) const {
+    return host_->status_new(host_->self, static_cast<int32_t>(status.code()),
+                             Str(status.message()));
+  }
+
+ private:
+  const vn_host* host_;
+};
+
+}  // namespace vernier::sdk
