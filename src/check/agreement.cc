@@ -8,7 +8,7 @@
 
 #include "compare/comparator.h"
 #include "compare/same_bits.h"
-#include "compare/shared_nans.h"
+#include "compare/shared_non_finite.h"
 #include "core/coordinates.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
@@ -118,7 +118,7 @@ Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions&
   for (NamedTensor& output : expected) {
     const auto other = std::ranges::find(found, output.name, &NamedTensor::name);
     if (other == found.end()) continue;
-    std::optional<TensorPair> both = WithoutSharedNans(output.tensor, other->tensor);
+    std::optional<TensorPair> both = WithoutSharedNonFinite(output.tensor, other->tensor);
     if (!both) continue;
     output.tensor = std::move(both->a);
     other->tensor = std::move(both->b);
