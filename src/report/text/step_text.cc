@@ -99,8 +99,10 @@ std::string UnfittedInWords(const TimeRecord& time) {
            std::to_string(kFewest) + " to tell whether it grows";
   }
   if (!nan) return "is " + few;
+  if (!time.largest_rms)
+    return "is NaN wherever it was measured, at step " + std::to_string(*nan) + " first";
   return "is NaN, at step " + std::to_string(*nan) + " first, and " +
-         (time.largest_rms.value_or(0) == 0 ? "0 at the others" : "otherwise " + few);
+         (*time.largest_rms == 0 ? "0 at the others" : "otherwise " + few);
 }
 
 std::string NoErrorInWords(const PairRecord& pair, const OutputRecord& output) {

@@ -118,6 +118,8 @@ TEST(StepText, WhatHasNoErrorIsNotSaidToHaveASmallOne) {
   time.curve = {{4, 0.0, 0.0}, {5, std::nan(""), HUGE_VAL}};
   EXPECT_THAT(FormatSteps(pair),
               HasSubstr("the error of output 'y' is NaN, at step 5 first, and 0 at the others"));
+  time.largest_rms.reset();
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("is NaN wherever it was measured, at step 5 first"));
   time.largest_rms = 1;
   time.curve = {{4, 1.0, 0.0}};
   EXPECT_THAT(FormatSteps(pair), HasSubstr("is known at 1 step of a sequence, and it takes 8 to "
