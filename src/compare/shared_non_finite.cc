@@ -8,14 +8,18 @@
 #include <utility>
 
 #include "compare/same_bits.h"
+#include "kernels/difference.h"
 #include "kernels/element_blocks.h"
+#include "kernels/products.h"
 #include "kernels/tensor_elements.h"
 
 namespace vernier {
 namespace {
 
 bool HoldsBytes(const Tensor& tensor) {
-  return Kind(tensor.dtype()) == DTypeKind::kFloat && BitsOf(tensor.dtype()) >= 8;
+  const bool floats = Kind(tensor.dtype()) == DTypeKind::kFloat && BitsOf(tensor.dtype()) >= 8;
+  const auto count = static_cast<size_t>(tensor.element_count());
+  return floats && tensor.bytes().size() == count * static_cast<size_t>(BitsOf(tensor.dtype())) / 8;
 }
 
 // A copy in which places can be cleared.
@@ -47,6 +51,21 @@ double TimesOverOfAll(const BoundVerdict& bound) {
   if (bound.clean_bound == 0) return whole;
   const double within = bound.within_bound > 0 ? times(bound.within, bound.within_bound) : 0;
   return std::max({whole, within, times(bound.beyond, bound.allowed)});
+}
+
+// nullopt: not known, as of a statistic of all elements.
+std::optional<double> TimesOverOfRest(const SimpleResult& simple, const TensorPair& rest) {
+  const auto of_elements = [](const RequiredTolerance& required) {
+    return required.stat == ErrorStat::kElemwise;
+  };
+  if (!std::ranges::all_of(simple.required, of_elements)) return std::nullopt;
+  const DifferenceRule rule = {simple.atol, simple.rtol, true, true, true};
+  const Result<DifferenceSummary> elements =
+      SummariseDifferences(Elements(rest.a), Elements(rest.b), rule, {});
+  if (!elements.ok()) return std::nullopt;
+  if (!simple.bound) return elements->worst_ratio;
+  const double whole = TimesOverOfAll(*simple.bound);
+  return elements->mismatches > 0 ? std::max(whole, elements->worst_ratio) : whole;
 }
 
 }  // namespace
@@ -84,14 +103,29 @@ std::optional<double> FailsAlike(const OutputComparison& output) {
   const std::optional<TensorPair> rest = WithoutSharedNonFinite(output.a, output.aligned_b);
   if (!rest) return std::nullopt;
   if (SameBits(rest->a, rest->b)) return 0;
+  double worst = 0;
   for (const FunctionResult& result : output.functions) {
-    const auto* const simple = std::get_if<SimpleResult>(&result.data);
     if (result.passed()) continue;
-    if (simple == nullptr || simple->difference.mismatches != rest->cleared) return std::nullopt;
-    if (simple->bound && TimesOverOfAll(*simple->bound) > 1) return std::nullopt;
+    const auto* const simple = std::get_if<SimpleResult>(&result.data);
+    const std::optional<double> times =
+        simple == nullptr ? std::nullopt : TimesOverOfRest(*simple, *rest);
+    if (!times || !(*times <= 1)) return std::nullopt;
+    worst = std::max(worst, *times);
   }
-  const auto* const simple = output.FindData<SimpleResult>(CompareFunction::kSimple);
-  return simple != nullptr && simple->bound ? TimesOverOfAll(*simple->bound) : 1;
+  return worst;
+}
+
+std::optional<RestError> ErrorOfRest(const OutputComparison& output) {
+  if (!output.passed() || output.masked) return std::nullopt;
+  const std::optional<TensorPair> rest = WithoutSharedNonFinite(output.a, output.aligned_b);
+  if (!rest) return std::nullopt;
+  const Result<ProductSums> sums = ComputeProductSums(Elements(rest->a), Elements(rest->b));
+  if (!sums.ok()) return std::nullopt;
+  const double squares = sums->difference_squared;
+  const auto count = static_cast<double>(output.a.element_count() - rest->cleared);
+  if (squares == 0 || count == 0) return RestError();
+  return RestError{std::scalbn(std::sqrt(squares / count), sums->exponent),
+                   std::sqrt(squares / sums->b_squared)};
 }
 
 }  // namespace vernier

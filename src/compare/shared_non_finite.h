@@ -24,4 +24,13 @@ std::optional<TensorPair> WithoutSharedNonFinite(const Tensor& a, const Tensor& 
 /// their tolerance, at most 1. nullopt: it passes, or fails by something else.
 std::optional<double> FailsAlike(const OutputComparison& output);
 
+/// Of the elements beside the infinities of both sides.
+struct RestError {
+  double rms = 0;
+  double relative = 0;  ///< L2 norm of the differences over that of B
+};
+/// Of an output that passes with infinities that both sides have alike. nullopt: it does not, or
+/// has none.
+std::optional<RestError> ErrorOfRest(const OutputComparison& output);
+
 }  // namespace vernier

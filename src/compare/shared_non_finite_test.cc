@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
+#include <cmath>
 #include <vector>
 
 #include "compare/comparator.h"
@@ -63,6 +63,21 @@ TEST(FailsAlike, RoundingBesideASharedInfinityIsNoOtherFailure) {
   EXPECT_FALSE(FailsAlike(Judged(Floats({1, inf}), Floats({1.000001F, kNan}))));
   EXPECT_FALSE(FailsAlike(Judged(Floats({1, 2}), Floats({1.000001F, 2}))));  // it passes
   EXPECT_FALSE(FailsAlike(Judged(Floats({1, 2}), Floats({1.1F, 2}))));
+}
+
+TEST(ErrorOfRest, IsThatOfTheElementsBesideInfinities) {
+  const OutputComparison output = Judged(Floats({3, 4, 0, 0}), Floats({3, 4.00001F, 0, 0}));
+  EXPECT_FALSE(ErrorOfRest(output));
+  CompareOptions infinite;
+  infinite.atol.fallback = kInfinity;
+  infinite.infinities_compare_equal = true;
+  const auto rest =
+      ErrorOfRest(CompareIteration({"a", {}, {{"y", Floats({3, 4, kInfinity})}}},
+                                   {"b", {}, {{"y", Floats({3, 5, kInfinity})}}}, infinite, {})
+                      .outputs.front());
+  ASSERT_TRUE(rest);
+  EXPECT_NEAR(rest->rms, std::sqrt(0.5), 1e-6);
+  EXPECT_NEAR(rest->relative, std::sqrt(1 / 34.0), 1e-6);
 }
 
 TEST(WithoutSharedNonFinite, IsAbsentWhereThereIsNone) {

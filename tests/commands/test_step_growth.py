@@ -58,6 +58,28 @@ class Growth(StepsCase):
         self.assertFalse(time["of_new_elements"])
         self.assertEqual(time["fitted_steps"], 64)
 
+    def test_the_same_infinity_is_no_error(self):
+        """y = tanh(x) * gain beside 1e8 g, infinite from step 5 on."""
+        for name, gain in (("a", 1), ("b", 1 + 2 ** -18)):
+            self.path(name + ".py").write_text(
+                "import numpy as np\n\ndef load(_path):\n    def infer(feed):\n"
+                f"        y = np.tanh(feed['x']) * np.float32({gain})\n"
+                "        with np.errstate(all='ignore'):\n"
+                "            g = feed['g'] * np.float32(1e8)\n"
+                "        return {'y': np.concatenate([y, g], axis=1), 'gn': g}\n"
+                "    return infer\n", encoding="utf-8")
+        x = np.random.default_rng(3).normal(size=(1, 16 * 20)).astype("f4")
+        self.save_feeds("feeds.json", [{"x": x, "g": np.ones((1, 1), "f4")}])
+        ended = self.vernier(
+            "run", "--runner", "a=a.py", "--runner", "b=b.py", "--python", sys.executable,
+            "--load-inputs", "feeds.json", "--feed-back", "gn:g", "--step-slice",
+            "x:axis=1,size=16", "--infinities-compare-equal", "--atol", "1e-4", "--rtol", "1e-4",
+            "--save-record", "r.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        time = self.times()["y"]
+        self.assertEqual((time["steps"], time["measured_steps"]), (20, 20))
+        self.assertTrue(0 < time["curve"][19]["rms_error"] < 1e-5, time["curve"][19])
+
     def test_steps_without_elements_have_no_error_of_0(self):
         self.path("empties.py").write_text(
             "import numpy as np\n\ndef load(_path):\n    def infer(feed):\n"

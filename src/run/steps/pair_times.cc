@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compare/comparison.h"
+#include "compare/shared_non_finite.h"
 #include "model/rounding/unit_roundoff.h"
 #include "util/list_has.h"
 
@@ -60,8 +61,14 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
       }
     }
     times.last = position;
-    const auto& rms = row.metrics[CompareFunction::kRmse];
-    const auto& relative = row.metrics[CompareFunction::kRelativeL2];
+    std::optional<double> rms = row.metrics[CompareFunction::kRmse];
+    std::optional<double> relative = row.metrics[CompareFunction::kRelativeL2];
+    if (rms && std::isnan(*rms)) {
+      if (const auto rest = ErrorOfRest(output)) {  // the same infinity is no difference
+        rms = rest->rms;
+        relative = rest->relative;
+      }
+    }
     times.curve.Add(position.step, rms, row.times_over_tolerance);
     if (!rms || !relative) continue;
     if (!std::isnan(*rms)) {
