@@ -189,7 +189,8 @@ class Steps(Case):
         """The second gain is two roundings from 1, so that no step agrees to the bit."""
         np.savez("x.npz", x=np.random.default_rng(5).normal(size=(1, 64 * 12)).astype("f4"))
         words = ("--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
-                 "--load-inputs", "x.npz", "--feed-back", "hn:h", "gn:g", "--step-slice", "x:axis=1")
+                 "--load-inputs", "x.npz", "--feed-back", "hn:h", "gn:g", "--step-slice",
+                 "x:axis=1")
         overflows_in_part("good.onnx")
         for gain, bad in ((1 + 2.0 ** -22, False), (1.001, True)):
             overflows_in_part("bad.onnx", gain)

@@ -1,4 +1,4 @@
-"""What the sentence about an error over steps says: of caches, and of steps that were not compared."""
+"""How an error goes on over steps: of caches, infinities, and steps that were not compared."""
 
 import sys
 import unittest
@@ -96,7 +96,7 @@ class Growth(StepsCase):
         self.assertEqual(ended.code, 4, said)
         self.assertEqual(self.times()["y"]["measured_steps"], 2)
         self.assertNotIn("is 0 at every step", said)
-        self.assertIn("the error of output 'y' is 0 wherever it was compared, at 2 of 6 steps", said)
+        self.assertIn("error of output 'y' is 0 wherever it was compared, at 2 of 6 steps", said)
 
 
 if __name__ == "__main__":
