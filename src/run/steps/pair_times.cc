@@ -63,6 +63,7 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
     times.last = position;
     std::optional<double> rms = row.metrics[CompareFunction::kRmse];
     std::optional<double> relative = row.metrics[CompareFunction::kRelativeL2];
+    if (row.elements == 0) rms.reset();  // nothing agrees there
     if (rms && std::isnan(*rms)) {
       if (const auto rest = ErrorOfRest(output)) {  // the same infinity is no difference
         rms = rest->rms;
