@@ -159,6 +159,11 @@ struct BlameStepRecord {
   /// The first step that is out of its bound when each side has its own state; none: none is.
   std::optional<int64_t> first_total_step = {};
   std::optional<int64_t> first_total_sequence = {};
+  /// Where no step is wrong by itself: the largest error of all steps with the state of the first
+  /// runner, and where it is.
+  std::optional<double> largest_own_error = {};
+  std::optional<int64_t> largest_own_step = {};
+  std::optional<int64_t> largest_own_sequence = {};
   /// With --decode, the token that differs when each side has its own: the first beyond the
   /// tolerance, else the first of all.
   std::optional<DivergenceRecord> divergence = {};

@@ -113,21 +113,21 @@ struct CrossedRecord {
 
 /// An output over the steps of sequences, where feeds are such.
 struct TimeRecord {
-  int64_t steps = 0;  ///< that were compared, of all sequences
+  int64_t steps = 0;           ///< that were compared, of all sequences
+  int64_t measured_steps = 0;  ///< of these, those with an RMS error that is a number
   /// The first one that failed, and the sequence that it is in; none: none failed.
   std::optional<int64_t> first_bad_step = {};
   std::optional<int64_t> first_bad_sequence = {};
   /// The last step of that sequence before it that was compared, where there are others between:
   /// of states, which are not compared at every step. The first bad one may be any of those.
   std::optional<int64_t> compared_before_bad = {};
-  /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error
-  /// that shows growth (docs/steps.md).
-  std::optional<double> growth_per_step = {};
-  std::optional<double> growth_error = {};
+  /// The slope of ln(RMS error), its standard error, and what a slope of one of the pair's outputs
+  /// has to exceed to be no chance; none: fewer than 8 steps show growth (docs/steps.md).
+  std::optional<double> growth_per_step = {}, growth_error = {}, growth_limit = {};
   int64_t fitted_steps = 0;
+  bool of_new_elements = false;  ///< a state that got longer: the slope is of what each step added
   /// The same over the second half of each sequence alone, and the first step of these halves.
-  std::optional<double> late_growth_per_step = {};
-  std::optional<double> late_growth_error = {};
+  std::optional<double> late_growth_per_step = {}, late_growth_error = {}, late_growth_limit = {};
   std::optional<int64_t> late_first_step = {};
   std::optional<double> largest_rms = {};  ///< of the steps where it is a number; none: of none
   bool own = false;       ///< all were fed with the reference's state: errors are each step's own
@@ -357,7 +357,8 @@ struct RunRecord {
   /// What was checked and not accepted although its values may agree, one sentence each: values
   /// that --validate refuses, and what --strict does.
   std::vector<std::string> rejections;
-  std::vector<std::string> notes;  ///< what was changed on the way: coerced inputs
+  std::vector<std::string> notes;            ///< what was changed on the way: coerced inputs
+  std::vector<std::string> nan_inputs = {};  ///< those of `notes` that name NaN in inputs of steps
   /// Of each iteration the file that it was fed with, where feeds are images.
   std::optional<std::vector<std::string>> samples = {};
   std::vector<InputPictureRecord> flip_pictures = {};      ///< of the worst flips

@@ -8,7 +8,7 @@
 
 #include "compare/comparator.h"
 #include "compare/same_bits.h"
-#include "compare/shared_nans.h"
+#include "compare/shared_non_finite.h"
 #include "core/coordinates.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
@@ -97,11 +97,11 @@ std::string DescribeMissing(const Pairing& pairing) {
   return "output '" + pairing.right_only.front() + "' is new";
 }
 
-void DropSharedNans(TensorMap& expected, TensorMap& found) {
+void DropSharedNonFinite(TensorMap& expected, TensorMap& found) {
   for (NamedTensor& output : expected) {
     const auto other = std::ranges::find(found, output.name, &NamedTensor::name);
     if (other == found.end()) continue;
-    std::optional<TensorPair> both = WithoutSharedNans(output.tensor, other->tensor);
+    std::optional<TensorPair> both = WithoutSharedNonFinite(output.tensor, other->tensor);
     if (!both) continue;
     output.tensor = std::move(both->a);
     other->tensor = std::move(both->b);
@@ -126,7 +126,7 @@ Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions&
   if (std::string type = FindOtherType(expected, found); !type.empty()) {
     return {Closeness::kApart, HUGE_VAL, std::move(type)};
   }
-  DropSharedNans(expected, found);
+  DropSharedNonFinite(expected, found);
   ComparisonDetail detail;
   detail.bounds = bounds;
   const IterationComparison comparison =

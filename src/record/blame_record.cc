@@ -143,6 +143,9 @@ void ListFields(Fields& field, Some<BlameStepRecord> auto& step) {
   field("wrong_by_itself", step.wrong_by_itself);
   field("first_total_step", step.first_total_step);
   field("first_total_sequence", step.first_total_sequence);
+  field.Given("largest_own_error", step.largest_own_error);
+  field.Given("largest_own_step", step.largest_own_step);
+  field.Given("largest_own_sequence", step.largest_own_sequence);
   field.Given("divergence", step.divergence);
 }
 

@@ -333,6 +333,7 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field("faults", record.faults);
   field("rejections", record.rejections);
   field("notes", record.notes);
+  field.IfAny("nan_inputs", record.nan_inputs);
   field.Given("samples", record.samples);
   field.IfAny("flip_pictures", record.flip_pictures);
   field("seconds", record.seconds);

@@ -32,14 +32,18 @@ void ListFields(Fields& field, Some<CrossedRecord> auto& crossed) {
 template <typename Fields>
 void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("steps", time.steps);
+  field.Later("measured_steps", time.measured_steps);
   field("first_bad_step", time.first_bad_step);
   field("first_bad_sequence", time.first_bad_sequence);
   field.Given("compared_before_bad", time.compared_before_bad);
   field("growth_per_step", time.growth_per_step);
   field("growth_error", time.growth_error);
+  field.Given("growth_limit", time.growth_limit);
   field("fitted_steps", time.fitted_steps);
+  field.Later("of_new_elements", time.of_new_elements);
   field.Given("late_growth_per_step", time.late_growth_per_step);
   field.Given("late_growth_error", time.late_growth_error);
+  field.Given("late_growth_limit", time.late_growth_limit);
   field.Given("late_first_step", time.late_first_step);
   field("largest_rms_error", time.largest_rms);
   field("own", time.own);

@@ -12,10 +12,11 @@
 #include <variant>
 #include <vector>
 
-#include "compare/shared_nans.h"
+#include "compare/shared_non_finite.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/steps/step_timeline.h"
+#include "session/near_largest.h"
 #include "session/run_before_search.h"
 #include "util/forwarding_log.h"
 #include "util/number_text.h"
@@ -40,12 +41,7 @@ double TimesOver(const OutputComparison& output) {
   return output.passed() ? 0 : std::numeric_limits<double>::infinity();
 }
 
-// It fails, but NaN that both sides make alike is no error of one.
-bool FailsAlike(const OutputComparison& output) {
-  return !output.passed() && HaveSameValues(output.a, output.aligned_b);
-}
-
-// Nothing else than that.
+// NaN and infinities that both sides make alike are no error of one. Is there nothing else?
 bool FailsAlike(const IterationComparison& comparison) {
   bool any = false;
   for (const OutputComparison& output : comparison.outputs) {
@@ -85,7 +81,7 @@ class StepWatch final : public NoReports {
     const bool alike = FailsAlike(comparison);
     StepError error{iteration_, "", 0, !comparison.passed() && !alike};
     for (const OutputComparison& output : comparison.outputs) {
-      const double times = FailsAlike(output) ? 0 : TimesOver(output);
+      const double times = FailsAlike(output).value_or(TimesOver(output));
       if (!error.output.empty() && !(times > error.times)) continue;
       error.output = output.a_name;
       error.times = times;
@@ -95,18 +91,20 @@ class StepWatch final : public NoReports {
     const bool counts = !parts_ || iteration_ <= wanted_;
     if (error.failed && counts && !first_.there()) Choose(error, first_);
     if (iteration_ == wanted_) Choose(error, at_wanted_);
-    if (!worst_.there() || error.times > worst_.times) Choose(error, worst_);
+    if (counts && near_.Add({error.iteration, error.times})) KeepFeed(error);
     std::erase_if(fed_, [&](const auto& fed) { return fed.first <= iteration_; });
   }
 
   // The step at which tokens part, where that fails. Else the first step that fails, else the one
-  // that was wanted, else the first with NaN on both sides, else the worst.
-  const StepError& chosen() const {
+  // that was wanted, else the first with NaN on both sides, else the first that is near the worst.
+  StepError chosen() const {
     if (parts_ && at_wanted_.failed) return at_wanted_;
     if (first_.there() || at_wanted_.there()) return first_.there() ? first_ : at_wanted_;
-    return alike_.there() ? alike_ : worst_;
+    return alike_.there() ? alike_ : At(near_.first().iteration);
   }
   const StepError& first() const { return first_; }
+  // Of the steps that count, the one with the largest error.
+  const NearLargest::Error& largest() const { return near_.largest(); }
   TensorMap FeedOf(const StepError& error) const {
     const auto kept = feeds_.find(error.iteration);
     return kept == feeds_.end() ? TensorMap() : kept->second;
@@ -120,11 +118,16 @@ class StepWatch final : public NoReports {
  private:
   void Choose(const StepError& error, StepError& into) {
     into = error;
+    KeepFeed(error);
+  }
+
+  // That of this step, and of others what may still be looked at.
+  void KeepFeed(const StepError& error) {
     const auto fed = fed_.find(error.iteration);
     if (fed != fed_.end()) feeds_.insert_or_assign(error.iteration, CopyFeed(fed->second));
     std::erase_if(feeds_, [&](const auto& kept) {
       return kept.first != first_.iteration && kept.first != at_wanted_.iteration &&
-             kept.first != alike_.iteration && kept.first != worst_.iteration;
+             kept.first != alike_.iteration && !near_.MayBeFirst(kept.first);
     });
   }
 
@@ -132,9 +135,10 @@ class StepWatch final : public NoReports {
   const bool parts_;
   int64_t iteration_ = 0;
   std::map<int64_t, TensorMap> fed_;    // not compared yet
-  std::map<int64_t, TensorMap> feeds_;  // of the four below
+  std::map<int64_t, TensorMap> feeds_;  // of those below
   std::vector<StepError> errors_;
-  StepError first_, at_wanted_, alike_, worst_;
+  StepError first_, at_wanted_, alike_;
+  NearLargest near_;
 };
 
 RunPlan StepsOf(const BlamePlan& plan, StateSource state, bool fail_fast) {
@@ -198,7 +202,7 @@ BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const Ste
   for (size_t i = 0; i < steps.lengths.size(); ++i) {
     timeline.Add(static_cast<int64_t>(i), steps.lengths[i]);
   }
-  const StepError& chosen = own.chosen();
+  const StepError chosen = own.chosen();
   const StepPosition position = timeline.Of(chosen.iteration);
   BlameStepRecord record;
   record.sequence = position.sequence;
@@ -207,16 +211,17 @@ BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const Ste
   record.own_error = chosen.times;
   record.wrong_by_itself = chosen.failed;
   record.total_error = total.At(chosen.iteration).times;
+  if (!record.wrong_by_itself && own.largest().times > 0) {
+    const StepPosition at = timeline.Of(own.largest().iteration);
+    record.largest_own_error = own.largest().times;
+    record.largest_own_step = at.step;
+    record.largest_own_sequence = at.sequence;
+  }
   if (!total.first().there()) return record;
   const StepPosition first = timeline.Of(total.first().iteration);
   record.first_total_sequence = first.sequence;
   record.first_total_step = first.step;
   return record;
-}
-
-// Of the sequences, which the feed of the step may not show.
-bool NamesNanInput(const std::string& note) {
-  return note.starts_with("the input '") && note.find(" holds NaN") != std::string::npos;
 }
 
 std::string FailureOf(const BlameStepRecord& step) {
@@ -265,7 +270,8 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   of_step.fed_back = OutputsFedBack(plan, *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
-  std::ranges::copy_if(with_own.notes, std::back_inserter(outcome.record.notes), NamesNanInput);
+  // Of the sequences, which the feed of the step may not show.
+  std::ranges::copy(with_own.nan_inputs, std::back_inserter(outcome.record.notes));
   // Outputs are out of their bounds, whether a layer is to blame for it or not. What could not be
   // searched says nothing of layers.
   outcome.faults.mismatch |= !of_step.failed.empty() && outcome.record.error.empty();

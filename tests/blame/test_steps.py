@@ -51,6 +51,28 @@ def overflows(path):
               path)
 
 
+def overflows_in_part(path, gain=1.0):
+    """hn = tanh(h W + x) * gain, gn = 1e8 g + 1, infinite from step 5 on; y = hn, gn, gn - gn."""
+    weights = np.random.default_rng(3).normal(0, 0.1, (64, 64)).astype("f4")
+    nodes = [helper.make_node("MatMul", ["h", "w"], ["hw"], name="matmul"),
+             helper.make_node("Add", ["hw", "x"], ["sum"], name="add"),
+             helper.make_node("Tanh", ["sum"], ["t"], name="tanh"),
+             helper.make_node("Mul", ["t", "gain"], ["hn"], name="scale"),
+             helper.make_node("Mul", ["g", "k"], ["gk"], name="times"),
+             helper.make_node("Add", ["gk", "one"], ["gn"], name="plus"),
+             helper.make_node("Sub", ["gn", "gn"], ["nan"], name="sub"),
+             helper.make_node("Concat", ["hn", "gn", "nan"], ["y"], axis=1, name="all")]
+    info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, size]) for n, size in (
+        ("x", 64), ("h", 64), ("g", 1), ("y", 66), ("hn", 64), ("gn", 1))}
+    constants = {"w": weights, "gain": np.float32(gain), "k": np.float32(1e8),
+                 "one": np.float32(1)}
+    graph = helper.make_graph(nodes, "g", [info[n] for n in ("x", "h", "g")],
+                              [info[n] for n in ("y", "hn", "gn")],
+                              [numpy_helper.from_array(v, n) for n, v in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
 def masked(path, holds=True):
     """Of each position of [batch, positions, 4]: stateN = tanh(state W + x), and where the mask is
     0 `state`, if it `holds` that over padding."""
@@ -106,7 +128,7 @@ class Steps(Case):
         """The bounds of an LSTM are wide: the total error hides it."""
         np.savez("x.npz", x=np.random.default_rng(5).normal(size=(2, 160)).astype("f4"))
         two_lstms("good.onnx")
-        for wrong, code in ((0.02, 1), (0.01, 0), (0, 0)):
+        for wrong, code in ((0.02, 1), (0.01, 1), (0.005, 0), (0, 0)):
             two_lstms("bad.onnx", wrong)
             ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
                                  "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--feed-back",
@@ -162,6 +184,38 @@ class Steps(Case):
         self.assertEqual(found["culprits"], [])
         self.assertIn("no step is out of its bound", said)
         self.assertNotIn("times over its error bound at step", said)
+
+    def test_rounding_beside_what_both_overflow_to_is_no_fault(self):
+        """The second gain is two roundings from 1, so that no step agrees to the bit."""
+        np.savez("x.npz", x=np.random.default_rng(5).normal(size=(1, 64 * 12)).astype("f4"))
+        words = ("--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
+                 "--load-inputs", "x.npz", "--feed-back", "hn:h", "gn:g", "--step-slice",
+                 "x:axis=1")
+        overflows_in_part("good.onnx")
+        for gain, bad in ((1 + 2.0 ** -22, False), (1.001, True)):
+            overflows_in_part("bad.onnx", gain)
+            ended, found = blame(self.folder.name, *words)
+            said = ended.stdout + ended.stderr
+            self.assertEqual(found["at_step"]["wrong_by_itself"], bad, said)
+            # NaN in an output is blamed all the same, on both sides.
+            self.assertEqual("no step is out of its bound" in said, not bad, said)
+
+    def test_within_all_bounds_the_first_step_near_the_largest_error_is_looked_at(self):
+        """A weight that is wrong by little, in every step; which error is the largest is chance."""
+        np.savez("x.npz", x=np.random.default_rng(5).normal(size=(2, 320)).astype("f4"))
+        two_lstms("good.onnx")
+        two_lstms("bad.onnx", 0.001)
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--feed-back", "hn:h",
+                             "cn:c", "gn:g", "dn:d", "--step-slice", "x:axis=1,size=8")
+        said, step = ended.stdout + ended.stderr, found["at_step"]
+        self.assertEqual(ended.returncode, 0, said)
+        self.assertFalse(step["wrong_by_itself"])
+        self.assertLess(step["step"], step["largest_own_step"])
+        self.assertGreaterEqual(2 * step["own_error"], step["largest_own_error"])
+        self.assertIn(f"and this is the first near the largest error, "
+                      f"{step['largest_own_error']:.3g} times its bound, at step "
+                      f"{step['largest_own_step']} of sequence 0", said)
 
     def test_nan_in_the_first_state_is_named(self):
         recurrent("good.onnx")

@@ -8,7 +8,7 @@
 
 #include "compare/comparison.h"
 #include "compare/same_bits.h"
-#include "compare/shared_nans.h"
+#include "compare/shared_non_finite.h"
 #include "core/coordinates.h"
 #include "kernels/magnitudes.h"
 #include "kernels/pair_measures.h"
@@ -44,7 +44,7 @@ TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate,
   if (!judged.ok()) return kCannotAgree;
   // With a NaN on both sides it is infinite.
   if (std::isinf(judged->times)) {
-    if (const std::optional<TensorPair> rest = WithoutSharedNans(reference, candidate)) {
+    if (const std::optional<TensorPair> rest = WithoutSharedNonFinite(reference, candidate)) {
       judged = Judge(rest->a, rest->b, used);
     }
   }

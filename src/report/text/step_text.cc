@@ -11,14 +11,6 @@
 namespace vernier {
 namespace {
 
-// The smaller, the more it says.
-auto RankOfTime(const OutputRecord& output) {
-  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-  const TimeRecord& time = *output.time;
-  return std::tuple(time.first_bad_sequence.value_or(kNever), time.first_bad_step.value_or(kNever),
-                    time.fed_back, -time.growth_per_step.value_or(-HUGE_VAL));
-}
-
 enum class Trend { kLevel, kGrows, kDiesOut };
 
 Trend TrendOf(double slope, double noise) {
@@ -34,19 +26,56 @@ std::string HalfLifeInWords(double slope) {
   return "by half in " + half_life + (half_life == "1" ? " step" : " steps");
 }
 
-// What the error does in the second half of the steps; empty: the same as over all of them.
-std::string LateInWords(const TimeRecord& time, Trend all) {
+// What a slope has to exceed to be seen.
+double LimitOf(const TimeRecord& time) {
+  return time.growth_limit.value_or(2 * time.growth_error.value_or(0));
+}
+double LateLimitOf(const TimeRecord& time) {
+  return time.late_growth_limit.value_or(2 * time.late_growth_error.value_or(0));
+}
+
+// Over all steps.
+Trend TrendOf(const TimeRecord& time) {
+  return TrendOf(time.growth_per_step.value_or(0), LimitOf(time));
+}
+
+// Of the second half of the steps; none: it may go on as over all of them.
+std::optional<Trend> LateTrendOf(const TimeRecord& time) {
   constexpr double kFlat = 0.1;  // of the slope over all
-  if (!time.late_growth_per_step) return "";
+  if (!time.late_growth_per_step || !time.growth_per_step) return std::nullopt;
+  const Trend all = TrendOf(time);
   const double late = *time.late_growth_per_step, slope = *time.growth_per_step;
-  const double noise = (all == Trend::kLevel ? 3 : 2) * time.late_growth_error.value_or(0);
-  if (std::abs(late - slope) <= noise) return "";  // it may go on as before
+  const double noise = (all == Trend::kLevel ? 1.5 : 1) * LateLimitOf(time);
+  if (std::abs(late - slope) <= noise) return std::nullopt;
   const Trend now = TrendOf(late, std::max(noise, kFlat * std::abs(slope)));
+  return now == all ? std::nullopt : std::optional(now);
+}
+
+// Empty: the same as over all steps.
+std::string LateInWords(const TimeRecord& time) {
+  const std::optional<Trend> now = LateTrendOf(time);
+  if (!now) return "";
+  const double late = *time.late_growth_per_step;
   const std::string from = " from step " + std::to_string(time.late_first_step.value_or(0)) + " on";
-  if (now == all) return "";
-  if (now == Trend::kLevel) return " and has levelled off: " + FactorInWords(late) + from;
-  if (now == Trend::kGrows) return ", but grows" + from + ": " + FactorInWords(late);
+  if (*now == Trend::kLevel) return " and has levelled off: " + FactorInWords(late) + from;
+  if (*now == Trend::kGrows) return ", but grows" + from + ": " + FactorInWords(late);
   return ", but dies out" + from + ": " + FactorInWords(late) + ", " + HalfLifeInWords(late);
+}
+
+// The slope of an error that is seen to grow.
+std::optional<double> GrowingSlope(const TimeRecord& time) {
+  if (LateTrendOf(time) == Trend::kGrows) return time.late_growth_per_step;
+  return TrendOf(time) == Trend::kGrows ? time.growth_per_step : std::nullopt;
+}
+
+// The smaller, the more it says.
+auto RankOfTime(const OutputRecord& output) {
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  const TimeRecord& time = *output.time;
+  const std::optional<double> grows = GrowingSlope(time);
+  return std::tuple(time.first_bad_sequence.value_or(kNever), time.first_bad_step.value_or(kNever),
+                    time.fed_back, !grows,
+                    -grows.value_or(time.growth_per_step.value_or(-HUGE_VAL)));
 }
 
 std::optional<int64_t> FirstNan(const std::vector<StepPoint>& curve) {
@@ -70,8 +99,20 @@ std::string UnfittedInWords(const TimeRecord& time) {
            std::to_string(kFewest) + " to tell whether it grows";
   }
   if (!nan) return "is " + few;
+  if (!time.largest_rms)
+    return "is NaN wherever it was measured, at step " + std::to_string(*nan) + " first";
   return "is NaN, at step " + std::to_string(*nan) + " first, and " +
-         (time.largest_rms.value_or(0) == 0 ? "0 at the others" : "otherwise " + few);
+         (*time.largest_rms == 0 ? "0 at the others" : "otherwise " + few);
+}
+
+std::string NoErrorInWords(const PairRecord& pair, const OutputRecord& output) {
+  const TimeRecord& time = *output.time;
+  if (output.not_verified > 0) return "is 0 at every step that could be judged";
+  // Records of before do not say how many these are.
+  const int64_t measured = time.measured_steps > 0 ? time.measured_steps : time.steps;
+  const int64_t steps = std::max(pair.expected_iterations, time.steps);
+  if (measured == steps) return "is 0 at every step";
+  return "is 0 wherever it was compared, at " + CountedOf(measured, steps, "step");
 }
 
 std::string GrowthInWords(const TimeRecord& time) {
@@ -79,15 +120,15 @@ std::string GrowthInWords(const TimeRecord& time) {
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
   const std::string fit = FactorInWords(slope) + " (from " + Counted(time.fitted_steps, "step") +
                           ", standard error " + FormatG(std::exp(slope) * error, 2) + ")";
-  const Trend trend = TrendOf(slope, 2 * error);
-  const std::string late = LateInWords(time, trend);
+  const Trend trend = TrendOf(time);
+  const std::string late = LateInWords(time);
   if (trend == Trend::kLevel) {
     return "neither grows nor dies out" + std::string(late.empty() ? "" : " over all steps") +
            ": " + fit + late;
   }
   if (trend == Trend::kGrows) return (late.empty() ? "grows " : "grew ") + fit + late;
   if (!late.empty()) return "fell " + fit + late;
-  if (time.late_growth_per_step.value_or(slope) > -2 * time.late_growth_error.value_or(0)) {
+  if (time.late_growth_per_step.value_or(slope) > -LateLimitOf(time)) {
     return "fell " + fit + ", and the second half of the steps does not show whether it goes on";
   }
   return "dies out: " + fit + ", " + HalfLifeInWords(slope);
@@ -187,6 +228,30 @@ std::string PartingInWords(const BlameStepRecord& step) {
          "); ";
 }
 
+std::string PlaceInWords(int64_t step, int64_t sequence) {
+  return "step " + std::to_string(step) + " of sequence " + std::to_string(sequence);
+}
+
+// Where no step is out of its bound with one state: an error within the bound may still be a fault.
+std::string NoneOutOfBoundInWords(const BlameStepRecord& step) {
+  const int64_t at = step.largest_own_step.value_or(step.step);
+  const int64_t sequence = step.largest_own_sequence.value_or(step.sequence);
+  const double largest = step.largest_own_error.value_or(0);
+  const bool here = at == step.step && sequence == step.sequence;
+  const std::string up_to = step.divergence ? " up to there" : "";
+  const std::string where = here ? ", here" : ", at " + PlaceInWords(at, sequence);
+  if (step.first_total_step) {
+    const std::string came = "the state came wrong: with one state no step" + up_to + " is out of ";
+    return came + (largest > 0 ? "its bound (at most " + FormatG(largest, 3) + " times it" + where +
+                                     "), and errors within it add up"
+                               : "its bound");
+  }
+  const std::string none = "no step" + up_to + " is out of its bound";
+  if (here || 2 * step.own_error < largest || !(largest > 0)) return none;
+  return none + ", and this is the first near the largest error, " + FormatG(largest, 3) +
+         " times its bound" + where;
+}
+
 }  // namespace
 
 std::string FormatSteps(const PairRecord& pair) {
@@ -199,37 +264,27 @@ std::string FormatSteps(const PairRecord& pair) {
   const TimeRecord& time = *told->time;
   // A NaN is no error of 0.
   const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
-  const char* const where = told->not_verified > 0 ? " that could be judged" : "";
-  return std::string(time.own ? "each step's own error" : "the error") + " of output '" +
-         told->name + "' " +
-         (no_error ? std::string("is 0 at every step") + where : GrowthInWords(time)) + "; " +
+  return std::string(time.own ? "each step's own error" : "the error") + " of " +
+         (time.of_new_elements ? "what each step adds to " : "") + "output '" + told->name + "' " +
+         (no_error ? NoErrorInWords(pair, *told) : GrowthInWords(time)) + "; " +
          BadStepInWords(pair, *told) + HistoryInWords(pair, *told) +
          UnseenStatesInWords(pair, time);
 }
 
 std::string FormatBlameStep(const BlameStepRecord& step) {
   const auto times = [](double error) { return FormatG(error, 3) + " times its error bound"; };
-  const auto place = [](int64_t at, int64_t sequence) {
-    return "step " + std::to_string(at) + " of sequence " + std::to_string(sequence);
-  };
-  std::string text = "The layers are those of " + place(step.step, step.sequence) +
+  std::string text = "The layers are those of " + PlaceInWords(step.step, step.sequence) +
                      ": fed with one state, output '" + step.output + "' is at " +
                      times(step.own_error) + ", and each with its own, the worst is at " +
                      times(step.total_error) + "; " + PartingInWords(step);
-  if (!step.wrong_by_itself && !step.first_total_step) {
-    return text + "no step is out of its bound";
-  }
-  if (!step.wrong_by_itself) {
-    return text + "the state came wrong, no step " + (step.divergence ? "up to there " : "") +
-           "is wrong by itself";
-  }
+  if (!step.wrong_by_itself) return text + NoneOutOfBoundInWords(step);
   text += PartsHere(step) ? "it is wrong by itself" : "it is the first that is wrong by itself";
   if (step.first_total_step) {
     const int64_t sequence = step.first_total_sequence.value_or(0);
     const bool before =
         std::tuple(sequence, *step.first_total_step) < std::tuple(step.sequence, step.step);
     if (before)
-      text += ", but its state came wrong: " + place(*step.first_total_step, sequence) +
+      text += ", but its state came wrong: " + PlaceInWords(*step.first_total_step, sequence) +
               " is out of its bound already";
   }
   return text;

@@ -31,6 +31,82 @@ TEST(StepText, OnlyStepsThatWereJudgedHaveNoError) {
               HasSubstr("is 0 at every step that could be judged; 2 steps could not be judged"));
 }
 
+TEST(StepText, StepsThatWereNotComparedAreNotSaidToHaveNoError) {
+  PairRecord pair = PairWithoutError(0);
+  pair.expected_iterations = 8;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("is 0 wherever it was compared, at 6 of 8 steps; no"));
+  pair.expected_iterations = 6;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("is 0 at every step;"));
+  pair.outputs.front().time->measured_steps = 2;  // the others have no elements
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("is 0 wherever it was compared, at 2 of 6 steps;"));
+}
+
+TEST(StepText, OfACacheItIsSaidWhatWasFitted) {
+  PairRecord pair = PairWithoutError(0);
+  TimeRecord& time = *pair.outputs.front().time;
+  time.own = time.of_new_elements = true;
+  time.largest_rms = 1;
+  time.growth_per_step = 0.001;
+  time.growth_error = 0.001;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("each step's own error of what each step adds to output "
+                                           "'y' neither grows nor dies out"));
+}
+
+// An output whose error has this slope, with a standard error of 0.01.
+void AddSlope(const std::string& name, double slope, PairRecord& pair) {
+  OutputRecord& output = pair.outputs.emplace_back();
+  output.name = name;
+  TimeRecord& time = output.time.emplace();
+  time.steps = time.fitted_steps = 60;
+  time.largest_rms = 1;
+  time.growth_per_step = slope;
+  time.growth_error = 0.01;
+}
+
+TEST(StepText, OfThoseThatAreSeenToGrowTheSteepestIsNamed) {
+  PairRecord pair;
+  AddSlope("unsure", 0.1, pair);
+  AddSlope("slow", 0.03, pair);
+  AddSlope("fast", 0.05, pair);
+  pair.outputs[0].time->growth_error = 0.2;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("the error of output 'fast' grows 1.051 times a step"));
+  for (OutputRecord& output : pair.outputs) output.time->growth_limit = 0.04;
+  pair.outputs[0].time->growth_limit = 0.5;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("output 'fast' grows"));
+  pair.outputs[2].time->growth_limit = 0.06;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("neither grows nor dies out"));
+}
+
+BlameStepRecord StepWithin(double own) {
+  BlameStepRecord step;
+  step.step = 3;
+  step.output = "y";
+  step.own_error = own;
+  step.largest_own_error = 0.8;
+  step.largest_own_step = 39;
+  step.largest_own_sequence = 1;
+  return step;
+}
+
+TEST(BlameStepText, WithinAllBoundsItIsSaidWhyTheStepIsLookedAt) {
+  EXPECT_THAT(FormatBlameStep(StepWithin(0.6)),
+              HasSubstr("; no step is out of its bound, and this is the first near the largest "
+                        "error, 0.8 times its bound, at step 39 of sequence 1"));
+  EXPECT_THAT(FormatBlameStep(StepWithin(0)), testing::EndsWith("; no step is out of its bound"));
+}
+
+TEST(BlameStepText, AnErrorWithinItsBoundIsNotAcquitted) {
+  BlameStepRecord step = StepWithin(0.2);
+  step.first_total_step = 3;
+  step.first_total_sequence = 0;
+  const std::string said = FormatBlameStep(step);
+  EXPECT_THAT(said,
+              HasSubstr("the state came wrong: with one state no step is out of its bound (at "
+                        "most 0.8 times it, at step 39 of sequence 1), and errors within it "
+                        "add up"));
+  EXPECT_THAT(said, testing::Not(HasSubstr("no step is wrong")));
+}
+
 TEST(StepText, WhatHasNoErrorIsNotSaidToHaveASmallOne) {
   PairRecord pair = PairWithoutError(0);
   TimeRecord& time = *pair.outputs.front().time;
@@ -42,6 +118,8 @@ TEST(StepText, WhatHasNoErrorIsNotSaidToHaveASmallOne) {
   time.curve = {{4, 0.0, 0.0}, {5, std::nan(""), HUGE_VAL}};
   EXPECT_THAT(FormatSteps(pair),
               HasSubstr("the error of output 'y' is NaN, at step 5 first, and 0 at the others"));
+  time.largest_rms.reset();
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("is NaN wherever it was measured, at step 5 first"));
   time.largest_rms = 1;
   time.curve = {{4, 1.0, 0.0}};
   EXPECT_THAT(FormatSteps(pair), HasSubstr("is known at 1 step of a sequence, and it takes 8 to "

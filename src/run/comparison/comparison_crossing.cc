@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/shared_nans.h"
+#include "compare/shared_non_finite.h"
 #include "run/comparison/comparison_run.h"
 #include "run/figures/output_row.h"
 #include "run/live/side_inference.h"
@@ -53,10 +53,10 @@ Status ComparisonRun::AddCrossed(Pair& pair, const ComparedStep& step,
     std::vector<OutputRow> rows;
     std::ranges::transform(crossed.outputs, std::back_inserter(rows), MakeOutputRow);
     for (size_t i = 0; i < rows.size(); ++i) {
-      const OutputComparison& output = crossed.outputs[i];
-      // NaN that both make of one state fails by its own states; this step is not to blame.
+      // NaN and infinities that both make of one state fail by its own states; this step is not to
+      // blame.
       const bool failed = rows[i].verdict == "failed";
-      if (failed && HaveSameValues(output.a, output.aligned_b)) rows[i].verdict = "passed";
+      if (failed && FailsAlike(crossed.outputs[i])) rows[i].verdict = "passed";
     }
     pair.crossed.Add(position, crossed, rows);
   };

@@ -85,6 +85,7 @@ void NoteNanInputs(const LiveRuns& live, RunRecord& record) {
   if (live.steps() == nullptr) return;
   for (const auto& [input, sentence] : live.steps()->nan_inputs()) {
     record.notes.push_back(sentence);
+    record.nan_inputs.push_back(sentence);
   }
 }
 

@@ -4,9 +4,31 @@
 #include <cmath>
 
 #include "compare/comparison.h"
+#include "compare/shared_non_finite.h"
 #include "model/rounding/unit_roundoff.h"
+#include "util/list_has.h"
 
 namespace vernier {
+namespace {
+
+void AddGrowth(const StepErrors& errors, const ErrorGrowth::Family& family, TimeRecord& time) {
+  const ErrorGrowth growth = errors.Growth();
+  time.of_new_elements = errors.of_new();
+  if (const auto fit = growth.Get()) {
+    time.growth_per_step = fit->slope;
+    time.growth_error = fit->error;
+    time.growth_limit = fit->Limit(family);
+    time.fitted_steps = fit->steps;
+  }
+  if (const auto late = growth.GetLate()) {
+    time.late_growth_per_step = late->slope;
+    time.late_growth_error = late->error;
+    time.late_growth_limit = late->Limit(family);
+    time.late_first_step = late->first_step;
+  }
+}
+
+}  // namespace
 
 const PairTimes::OutputTimes* PairTimes::Find(const std::string& output) const {
   const auto found = std::ranges::find_if(
@@ -17,12 +39,12 @@ const PairTimes::OutputTimes* PairTimes::Find(const std::string& output) const {
 PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
   const OutputTimes* const found = Find(output);
   if (found != nullptr) return outputs_[static_cast<size_t>(found - outputs_.data())];
-  outputs_.push_back({output, {}, {}, {}, {}, {}});
+  outputs_.emplace_back().name = output;
   return outputs_.back();
 }
 
 void PairTimes::Add(const StepPosition& position, const IterationComparison& comparison,
-                    std::span<const OutputRow> rows) {
+                    std::span<const OutputRow> rows, std::span<const std::string> of_reference) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const OutputRow& row = rows[i];
     const OutputComparison& output = comparison.outputs[i];
@@ -39,19 +61,36 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
       }
     }
     times.last = position;
-    const auto& rms = row.metrics[CompareFunction::kRmse];
-    const auto& relative = row.metrics[CompareFunction::kRelativeL2];
+    std::optional<double> rms = row.metrics[CompareFunction::kRmse];
+    std::optional<double> relative = row.metrics[CompareFunction::kRelativeL2];
+    if (row.elements == 0) rms.reset();  // nothing agrees there
+    if (rms && std::isnan(*rms)) {
+      if (const auto rest = ErrorOfRest(output)) {  // the same infinity is no difference
+        rms = rest->rms;
+        relative = rest->relative;
+      }
+    }
     times.curve.Add(position.step, rms, row.times_over_tolerance);
     if (!rms || !relative) continue;
     if (!std::isnan(*rms)) {
+      ++times.time.measured_steps;
       times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
     }
     const double roundoff = std::max(UnitRoundoff(output.a_dtype), UnitRoundoff(output.b_dtype));
-    times.growth.Add(position.sequence, position.step, *rms, *relative, roundoff);
+    const bool own_state = ListHas(of_reference, row.output);
+    times.errors.Add(position, own_state ? row.elements.value_or(0) : 0,
+                     {*rms, *relative, roundoff});
   }
 }
 
 void PairTimes::AddTo(PairRecord& record, bool own) const {
+  std::vector<ErrorGrowth::Fit> fits;
+  for (const OutputRecord& output : record.outputs) {
+    const OutputTimes* const times = Find(output.name);
+    if (times == nullptr) continue;
+    if (const auto fit = times->errors.Growth().Get()) fits.push_back(*fit);
+  }
+  const ErrorGrowth::Family family = ErrorGrowth::FamilyOf(fits);
   for (OutputRecord& output : record.outputs) {
     const OutputTimes* const times = Find(output.name);
     if (times == nullptr) continue;
@@ -59,16 +98,7 @@ void PairTimes::AddTo(PairRecord& record, bool own) const {
     output.time->own = own;
     output.time->curve = times->curve.Points();
     output.time->steps_per_point = times->curve.steps_per_point();
-    if (const auto fit = times->growth.Get()) {
-      output.time->growth_per_step = fit->slope;
-      output.time->growth_error = fit->error;
-      output.time->fitted_steps = fit->steps;
-    }
-    if (const auto late = times->growth.GetLate()) {
-      output.time->late_growth_per_step = late->slope;
-      output.time->late_growth_error = late->error;
-      output.time->late_first_step = late->first_step;
-    }
+    AddGrowth(times->errors, family, *output.time);
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "run/figures/logits_total_gate.h"
 #include "run/steps/step_curve.h"
-#include "run/steps/step_growth.h"
+#include "run/steps/step_errors.h"
 #include "run/steps/step_timeline.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
@@ -21,9 +21,10 @@ struct IterationComparison;
 class PairTimes {
  public:
   /// The next step, in order: `rows` are of the outputs of `comparison`, with their RMSE and
-  /// relative L2 norm where they have numbers.
+  /// relative L2 norm where they have numbers. `of_reference`: the states among them that were made
+  /// from the reference's.
   void Add(const StepPosition& position, const IterationComparison& comparison,
-           std::span<const OutputRow> rows);
+           std::span<const OutputRow> rows, std::span<const std::string> of_reference = {});
 
   /// Has a step of this sequence failed?
   bool any_bad(int64_t sequence) const { return bad_sequence_ == sequence; }
@@ -39,7 +40,7 @@ class PairTimes {
     std::string name;
     StepPosition last;  // that was compared
     TimeRecord time;
-    ErrorGrowth growth;
+    StepErrors errors;
     StepCurve curve;
     LogitsTotalGate gate;
   };

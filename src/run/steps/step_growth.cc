@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "util/student.h"
+
 namespace vernier {
 namespace {
 
@@ -26,6 +28,26 @@ double Widening(double freedom) {
 }
 
 }  // namespace
+
+// A correlation that was found is uncertain, and what is taken for growth has one that is too
+// small: so it is taken to be larger by a standard error.
+double ErrorGrowth::Fit::Limit(const Family& family) const {
+  constexpr double kTail = 0.025, kLeastFreedom = 2;
+  const double tail = kTail / static_cast<double>(std::max<int64_t>(family.outputs, 1));
+  const double unsure = std::sqrt((1 - correlation * correlation) / residuals);
+  const double own = std::min(correlation + unsure, 1 - 2 / residuals);
+  const double inflation = Inflation(std::max(own, family.correlation));
+  const double freedom = std::max(kLeastFreedom, residuals / inflation - taken);
+  return std::max(plain, noise * std::sqrt(inflation)) * StudentQuantile(tail, freedom);
+}
+
+ErrorGrowth::Family ErrorGrowth::FamilyOf(std::span<const Fit> fits) {
+  Family family{.outputs = static_cast<int64_t>(fits.size())};
+  for (const Fit& fit : fits) {
+    family.correlation += fit.correlation / static_cast<double>(fits.size());
+  }
+  return family;
+}
 
 void ErrorGrowth::Sums::Add(int64_t step, double log) {
   if (count == 0) first_step = step;
@@ -99,7 +121,10 @@ std::optional<ErrorGrowth::Fit> ErrorGrowth::Pool::Get() const {
   const auto freedom = static_cast<double>(steps - groups - 1);
   if (steps < kLeastSteps || step_step <= 0 || freedom < 1) return std::nullopt;
   Fit fit{.slope = Slope(), .steps = steps, .first_step = first_step};
-  fit.error = std::sqrt(Rest() / freedom / step_step);
+  fit.error = fit.plain = fit.noise = std::sqrt(Rest() / freedom / step_step);
+  fit.residuals = static_cast<double>(steps);
+  fit.taken = static_cast<double>(groups + 1);
+  fit.correlation = Correlation();
   return fit;
 }
 
@@ -152,8 +177,10 @@ void ErrorGrowth::Add(int64_t sequence, int64_t step, double rms, double relativ
   const bool tells = rms > 0 && relative >= kLeastRoundings * roundoff && relative <= kMostRelative;
   if (ended_ || !tells) return;
   const double log = std::log(rms);
+  const bool goes_on = last_step_ >= 0 && last_step_ + 1 == step;
   open_.Add(step, log);
-  AddToBins(step, log, last_step_ >= 0 && last_step_ + 1 == step);
+  if (goes_on) open_.AddRise(log - last_log_);
+  AddToBins(step, log, goes_on);
   last_step_ = step;
   last_log_ = log;
 }
@@ -166,8 +193,12 @@ std::optional<ErrorGrowth::Fit> ErrorGrowth::Get() const {
   std::optional<Fit> fit = all.closed_.Get();
   const std::optional<Fit> late = GetLate();
   if (!fit || !late || fit->steps < kLeastCorrelated) return fit;
-  const double noise = late->error * std::sqrt(all.late_.step_step / all.closed_.step_step);
-  fit->error = std::max(fit->error, noise);
+  const double scale = std::sqrt(all.late_.step_step / all.closed_.step_step);
+  fit->error = std::max(fit->error, late->error * scale);
+  fit->noise = late->plain * scale;
+  fit->residuals = late->residuals;
+  fit->taken = late->taken;
+  fit->correlation = late->correlation;
   return fit;
 }
 
@@ -176,10 +207,9 @@ std::optional<ErrorGrowth::Fit> ErrorGrowth::GetLate() const {
   all.Close();
   std::optional<Fit> fit = all.late_.Get();
   if (!fit) return fit;
-  const double inflation = Inflation(all.late_.Correlation());
-  const double effective = static_cast<double>(fit->steps) / inflation;
-  const auto taken = static_cast<double>(all.late_.groups + 1);
-  fit->error *= std::sqrt(inflation) * Widening(std::max(1.0, effective - taken));
+  const double inflation = Inflation(fit->correlation);
+  const double freedom = std::max(1.0, fit->residuals / inflation - fit->taken);
+  fit->error *= std::sqrt(inflation) * Widening(freedom);
   return fit;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace vernier {
@@ -16,6 +17,11 @@ class ErrorGrowth {
   /// nothing of growth. One that is not finite ends the fit of its sequence.
   void Add(int64_t sequence, int64_t step, double rms, double relative, double roundoff);
 
+  /// The outputs whose slopes were fitted, to look for the one that grows most.
+  struct Family {
+    int64_t outputs = 0;
+    double correlation = 0;  ///< mean of Fit::correlation
+  };
   struct Fit {
     double slope = 0;  ///< of the natural logarithm, per step
     /// Its standard error. From 16 steps on it allows for residuals that go on from step to step
@@ -24,7 +30,20 @@ class ErrorGrowth {
     double error = 0;
     int64_t steps = 0;
     int64_t first_step = 0;  ///< of all sequences
+
+    /// The standard error without those allowances: of the slope's own residuals, and of those that
+    /// tell how noise goes on. Of these `residuals`, `taken` were fitted.
+    double plain = 0, noise = 0;
+    double residuals = 0, taken = 0;
+    double correlation = 0;  ///< of neighbouring ones
+
+    /// What the slopes of a family without a trend exceed by chance, any of them in either
+    /// direction, in 1 of 20 cases (Bonferroni). The noise of an output is taken to go on as that
+    /// of all does, or more: of many outputs some seem to have noise that does not.
+    double Limit(const Family& family) const;
   };
+  static Family FamilyOf(std::span<const Fit> fits);
+
   /// Nothing where fewer than 8 steps could be used.
   std::optional<Fit> Get() const;
   /// The same for the second half of each sequence, from its first step that counts to its last.
