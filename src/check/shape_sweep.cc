@@ -31,10 +31,10 @@ std::vector<std::string> DynamicDimensions(const Subject& subject) {
 
 // What of a sweep the model itself refuses, which is no fault of the runner.
 struct Refused {
-  std::string first;    // the first of it, and why
-  bool last = false;    // the last one tried was
-  bool any = false;     // some size was
-  bool may_be = false;  // the model is known to refuse some
+  std::string first = {};  // the first of it, and why
+  bool last = false;       // the last one tried was
+  bool any = false;        // some size was
+  bool may_be = false;     // the model is known to refuse some
 };
 
 // Other shapes have no expected values; but they must run, unless the model is known to refuse some
