@@ -136,7 +136,7 @@ class MeetingRows(Case):
                       "is given (2, 3) and (1, 3))", found["detail"])
 
     def check_masked(self, dims, body):
-        """A script that joins what is cached and new, and takes one element of the mask for each."""
+        """A script that joins what is cached and new, with one element of the mask for each."""
         shapes = {"ids": dims[0], "past": dims[1], "mask": dims[2]}
         inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
                   for name, size in shapes.items()]
@@ -154,8 +154,8 @@ class MeetingRows(Case):
 
     def test_a_dimension_may_be_as_large_as_others_together(self):
         joins = "    return {'joined': np.concatenate([past, ids]) * mask}\n"
-        counts = ("    COUNT[0] += len(past) == 5\n"
-                  "    return {'joined': np.concatenate([past, ids]) * mask + np.float32(COUNT[0])}\n")
+        counts = ("    COUNT[0] += len(past) == 5\n    joined = np.concatenate([past, ids])\n"
+                  "    return {'joined': joined * mask + np.float32(COUNT[0])}\n")
         refuses = "    if len(ids) == 5:\n        raise ValueError('no five')\n" + joins
         ended, found = self.check_masked(("n", "past", "past + n"), joins)
         self.assertEqual(ended.code, 0, ended.out + ended.err)

@@ -71,8 +71,8 @@ class StepWords(StepsCase):
             with self.subTest(state=state):
                 said = self.run_two("--initial-state", "h.npz", "--state", state, *SLICED)
                 for name in "ab":
-                    self.assertIn(f"note: {name}: the first state 'h' is converted from the float16 "
-                                  "that was given to its own float32\n", said)
+                    self.assertIn(f"note: {name}: the first state 'h' is converted from the "
+                                  "float16 that was given to its own float32\n", said)
                 self.assertNotIn("(--state reference)", said)
         np.savez(self.path("h.npz"), h=np.full((1, 4), 1, "i4"))
         self.run_two("--initial-state", "h.npz", *SLICED, code=3)
