@@ -1,5 +1,6 @@
 #include "module_state.h"
 
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
@@ -38,6 +39,10 @@ bool HoldsOthers(const Value& value) { return MayChange(value) && !IsTensorValue
 // Of a module that is not trained: is it `training`, or what a branch on that gives?
 bool IsFalse(const Value& value) {
   const Node& node = *value.node();
+  if (node.kind() == prim::Constant) {
+    const auto constant = torch::jit::toIValue(&value);
+    return constant && constant->isBool() && !constant->toBool();
+  }
   if (node.kind() == prim::GetAttr) return node.s(torch::jit::attr::name) == "training";
   if (node.kind() != prim::If || !IsFalse(*node.input(0))) return false;
   return IsFalse(*node.blocks().at(1)->outputs().at(value.offset()));
@@ -46,6 +51,11 @@ bool IsFalse(const Value& value) {
 // Operators of TorchScript's own say nothing of what they hand on.
 const c10::FunctionSchema* SchemaOf(const Node& node) {
   return node.kind().is_prim() ? nullptr : node.maybeSchema();
+}
+
+// None for what a schema takes any number of, as `format` does.
+const c10::AliasInfo* AliasOf(const std::vector<c10::Argument>& arguments, size_t place) {
+  return place < arguments.size() ? arguments[place].alias_info() : nullptr;
 }
 
 // Follows what is the module's through the code, until nothing more is found.
@@ -98,6 +108,7 @@ class StateSearch {
       return VisitUnseen(node);
     }
     VisitWrites(node);
+    VisitStatistics(node);
     for (const Value* output : node.outputs()) Add(*output, OfOutput(node, *output));
   }
 
@@ -160,10 +171,24 @@ class StateSearch {
     const bool in_list = std::string_view(node.kind().toUnqualString()).starts_with("_foreach_");
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       const Value& input = *node.input(i);
-      const auto* const alias = schema->arguments().at(i).alias_info();
+      const auto* const alias = AliasOf(schema->arguments(), i);
       const bool written = i == 0 || (IsTensorValue(input) && alias != nullptr && alias->isWrite());
       if (written) NoteWrite(in_list && Of(input) != 0 ? Of(input) | kOwn : Of(input));
       if (i > 0) Put(*node.input(0), Of(input), false);
+    }
+  }
+
+  // Normalisations write to running statistics where they are asked to train, which their schemas
+  // do not say.
+  void VisitStatistics(const Node& node) {
+    const c10::FunctionSchema* const schema = SchemaOf(node);
+    if (schema == nullptr) return;
+    const auto training = schema->argumentIndexWithName("training");
+    const auto flag = training ? training : schema->argumentIndexWithName("use_input_stats");
+    if (!flag || IsFalse(*node.input(*flag))) return;
+    for (const char* const name : {"running_mean", "running_var"}) {
+      if (const auto place = schema->argumentIndexWithName(name))
+        NoteWrite(Of(*node.input(*place)));
     }
   }
 
@@ -173,7 +198,7 @@ class StateSearch {
     Origin sources = 0;
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       const bool passes = schema == nullptr || HoldsOthers(*node.input(i)) ||
-                          schema->arguments().at(i).alias_info() != nullptr;
+                          AliasOf(schema->arguments(), i) != nullptr;
       if (passes) sources |= Of(*node.input(i));
     }
     return sources;
@@ -185,7 +210,7 @@ class StateSearch {
     const c10::FunctionSchema* const schema = SchemaOf(node);
     const bool waits = node.kind() == c10::Symbol::fromQualString("aten::wait");
     const bool handed_on =
-        schema == nullptr || waits || schema->returns().at(output.offset()).alias_info() != nullptr;
+        schema == nullptr || waits || AliasOf(schema->returns(), output.offset()) != nullptr;
     if (IsTensorValue(output)) return handed_on ? kOwn | (sources & kFixed) : 0;
     const bool is_new = !handed_on || node.kind() == prim::ListConstruct ||
                         node.kind() == prim::TupleConstruct || node.kind() == prim::DictConstruct;

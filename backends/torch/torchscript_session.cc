@@ -51,6 +51,15 @@ bool CanBeCalledAlone(const torch::jit::Method& method) {
                      [](const c10::Argument& argument) { return argument.default_value(); });
 }
 
+// "; its methods are: 'begin', 'forward'", in the order of their names.
+std::string OwnMethods(const torch::jit::Module& module) {
+  std::set<std::string> names;
+  for (const torch::jit::Method& method : module.get_methods()) names.insert(method.name());
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  return "; its methods are: " + text;
+}
+
 bool IsTensor(const c10::TypePtr& type) { return type->kind() == c10::TypeKind::TensorType; }
 
 std::string Named(const c10::TypePtr& type) { return type->str(); }
@@ -179,9 +188,8 @@ Status TorchScriptSession::FindReset(const std::string& asked) {
   if (method && CanBeCalledAlone(*method)) {
     reset_ = name;
   } else if (!asked.empty()) {
-    return InvalidArgument(
-        "--reset " + asked + ": the module has no " +
-        (method ? "method '" + asked + "' that needs no arguments" : "method '" + asked + "'"));
+    return InvalidArgument("--reset " + asked + ": the module has no method '" + asked + "'" +
+                           (method ? " that needs no arguments" : "") + OwnMethods(module_));
   } else {
     FindState();
   }

@@ -176,11 +176,18 @@ class Found:
     def compared(self):
         return len(self.divergences)
 
-    def passed(self):
-        if self.nan or self.impossible or self.nothing_in_common or not self.best_compared:
+    def divergence_passed(self):
+        return bool(self.divergences and np.mean(self.divergences) <= KL_THRESHOLD)
+
+    def best_passed(self):
+        if not self.best_compared:
             return False
-        equal = 1 - (self.flips - self.close) / self.best_compared
-        return bool(np.mean(self.divergences) <= KL_THRESHOLD and equal >= TOP1_THRESHOLD)
+        return 1 - (self.flips - self.close) / self.best_compared >= TOP1_THRESHOLD
+
+    def passed(self):
+        if self.nan or self.impossible or self.nothing_in_common:
+            return False
+        return self.divergence_passed() and self.best_passed()
 
 
 def divergence(p, q):
@@ -215,7 +222,7 @@ def report(found, a, b):
           f"themselves: {100 * min(found.seen):.4g} % or more of the probability of '{a.name}'; "
           "the rest is one sum")
     mean, most = np.mean(found.divergences), int(np.argmax(found.divergences))
-    letter = "" if found.passed() else "[E] "
+    letter = "" if found.divergence_passed() else "[E] "
     print(f"{letter}KL divergence of that: mean {mean:.4g} (tolerance: {KL_THRESHOLD:g}), largest "
           f"{found.divergences[most]:.4g}; that of the whole vocabulary is this or more")
     if found.largest[1] is not None:
@@ -224,6 +231,7 @@ def report(found, a, b):
     if found.best_compared < found.compared():
         print(f"[W] At {found.compared() - found.best_compared} positions the best token is in no "
               "vocabulary: best tokens were not compared there")
+    letter = "" if found.best_passed() else "[E] "
     print(f"{letter}Best token equal: {found.best_compared - found.flips} of {found.best_compared}"
           f" (min required: {TOP1_THRESHOLD:g}), {found.close} of {found.flips} flips close")
 

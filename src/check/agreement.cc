@@ -97,6 +97,7 @@ std::string DescribeMissing(const Pairing& pairing) {
   return "output '" + pairing.right_only.front() + "' is new";
 }
 
+// What both sides make alike is no difference.
 void DropSharedNonFinite(TensorMap& expected, TensorMap& found) {
   for (NamedTensor& output : expected) {
     const auto other = std::ranges::find(found, output.name, &NamedTensor::name);

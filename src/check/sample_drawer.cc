@@ -1,5 +1,8 @@
 #include "check/sample_drawer.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "check/first_feed.h"
 #include "inputs/dim_sizes.h"
 
@@ -10,6 +13,41 @@ namespace {
 bool IsSmall(const TensorMap& base, const TensorInfo& input, size_t axis) {
   const Tensor* const tensor = Find(base, input.name);
   return tensor == nullptr || axis >= tensor->dims().size() || tensor->dims()[axis] <= 1;
+}
+
+// Of a dimension that was chosen, by itself or as one of the others.
+std::optional<int64_t> ChosenSize(const FreeSizes& sizes, const TensorMap& base,
+                                  const TensorInfo& input, size_t axis) {
+  const std::string& symbol = (*input.shape)[axis].symbol;
+  if (sizes.dimension && symbol == *sizes.dimension) return sizes.size;
+  const auto own = std::ranges::find(sizes.also, symbol, &DimSize::dimension);
+  if (own != sizes.also.end()) return own->size;
+  if (sizes.others > 0 && IsSmall(base, input, axis)) return sizes.others;
+  return std::nullopt;
+}
+
+// Of the first dimension of that name; what it has by default unless it was chosen.
+int64_t SizeOf(const std::string& name, const FreeSizes& sizes, const TensorMap& base,
+               std::span<const TensorInfo> inputs) {
+  for (const TensorInfo& input : inputs) {
+    const Tensor* const tensor = Find(base, input.name);
+    if (!input.shape || tensor == nullptr) continue;
+    for (size_t axis = 0; axis < std::min(input.shape->size(), tensor->dims().size()); ++axis) {
+      if ((*input.shape)[axis].symbol != name) continue;
+      return ChosenSize(sizes, base, input, axis).value_or(tensor->dims()[axis]);
+    }
+  }
+  return 0;
+}
+
+// The sums as sizes of their own.
+FreeSizes Summed(FreeSizes sizes, const TensorMap& base, std::span<const TensorInfo> inputs) {
+  for (const SizeSum& sum : std::exchange(sizes.sums, {})) {
+    DimSize total{sum.dimension, sum.added};
+    for (const std::string& term : sum.terms) total.size += SizeOf(term, sizes, base, inputs);
+    sizes.also.push_back(std::move(total));
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -44,16 +82,13 @@ Result<TensorMap> SampleDrawer::WithSizes(const Probe& probe, const TensorMap& b
   VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<DimSize> given,
                            SizesByName(plan_.inputs.dims, inputs));
+  const FreeSizes all = Summed(sizes, base, inputs);
   for (TensorInfo& input : inputs) {
     if (!input.shape) continue;
     for (size_t axis = 0; axis < input.shape->size(); ++axis) {
       Dim& dim = (*input.shape)[axis];
       if (!dim.dynamic() || FindDimSize(given, input, axis)) continue;
-      if (sizes.dimension && dim.symbol == *sizes.dimension) {
-        dim = {sizes.size, {}};
-      } else if (sizes.others > 0 && IsSmall(base, input, axis)) {
-        dim = {sizes.others, {}};
-      }
+      if (const auto size = ChosenSize(all, base, input, axis)) dim = {*size, {}};
     }
   }
   return Make(probe, inputs, logger);

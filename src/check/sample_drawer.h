@@ -6,10 +6,19 @@
 #include <vector>
 
 #include "check/probe.h"
+#include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+/// A dimension that must have as many elements as others together, and `added` more: a mask over
+/// cached and new tokens.
+struct SizeSum {
+  std::string dimension;
+  std::vector<std::string> terms;
+  int64_t added = 0;
+};
 
 /// Sizes of dynamic dimensions of inputs.
 struct FreeSizes {
@@ -19,6 +28,10 @@ struct FreeSizes {
   int64_t size = 0;
   /// What the others have that would have 1 or less; 0: what they have by default.
   int64_t others = 0;
+  /// Further dimensions with a size of their own.
+  std::vector<DimSize> also = {};
+  /// Dimensions whose sizes follow from those of others, unless they are chosen.
+  std::vector<SizeSum> sums = {};
 };
 
 /// Has every input the same shape in both?

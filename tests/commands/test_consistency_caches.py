@@ -230,6 +230,43 @@ class Caches(Case):
                 self.assertEqual(found["verdict"], "broken", found["detail"])
                 self.assertEqual(found["smallest_case"], SEEN[fault][1])
 
+    def sweep(self, keeps_names, refused=None):
+        """shape-sweep of the sound model; it does not run with `refused` cached tokens."""
+        model = causal_model()
+        for value in [] if keeps_names else [*model.graph.input, *model.graph.output]:
+            for dim in value.type.tensor_type.shape.dim:
+                dim.ClearField("dim_param")
+        if refused is not None:
+            (logits,) = [node for node in model.graph.node if "logits" in node.output]
+            logits.output[0] = "bare"
+            model.graph.initializer.extend(
+                [numpy_helper.from_array(np.array([refused], "i8"), "refused"),
+                 numpy_helper.from_array(np.array([2], "i8"), "third"),
+                 numpy_helper.from_array(np.array([0], "f4"), "room")])
+            model.graph.node.extend(
+                [helper.make_node("Shape", ["past_key_values.0.key"], ["cached_shape"]),
+                 helper.make_node("Gather", ["cached_shape", "third"], ["cached"]),
+                 helper.make_node("Equal", ["cached", "refused"], ["full"]),
+                 helper.make_node("Cast", ["full"], ["place"], to=TensorProto.INT64),
+                 helper.make_node("Gather", ["room", "place"], ["zero"], "no_room"),
+                 helper.make_node("Add", ["bare", "zero"], ["logits"])])
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only", "shape-sweep",
+                             "--save-record", "record.json")
+        record = json.loads(self.path("record.json").read_text())
+        return ended, record["runners"][0]["properties"][0]
+
+    def test_sizes_follow_from_those_of_the_caches(self):
+        for keeps_names, how in ((True, "'past + tokens' as large as 'tokens' and 'past' together"),
+                                 (False, "20 shapes, the same bits; tokens behind cached ones")):
+            with self.subTest(keeps_names=keeps_names):
+                ended, found = self.sweep(keeps_names)
+                self.assertEqual((ended.code, found["verdict"]), (0, "holds"), ended.out)
+                self.assertIn(how, found["detail"])
+        ended, found = self.sweep(False, 3)
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(found["smallest_case"], "1 token behind 3 cached ones")
+
     def test_one_given_token_is_too_few(self):
         ended, properties = self.check(None, "--input-shapes", *shapes_of(1, 1))
         self.assertEqual(ended.code, 4, ended.out + ended.err)

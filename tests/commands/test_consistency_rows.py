@@ -1,6 +1,7 @@
 """vernier check consistency: rows that meet in a model are no batch."""
 
 import json
+import sys
 import unittest
 
 import numpy as np
@@ -133,6 +134,52 @@ class MeetingRows(Case):
         self.assertRegex(found["detail"], "^11 shapes")
         self.assertIn("sizes aside that the model refuses: 'm' of size 2 (node 'joined' (Concat) "
                       "is given (2, 3) and (1, 3))", found["detail"])
+
+    def check_masked(self, dims, body):
+        """A script that joins what is cached and new, with one element of the mask for each."""
+        shapes = {"ids": dims[0], "past": dims[1], "mask": dims[2]}
+        inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
+                  for name, size in shapes.items()]
+        out = helper.make_tensor_value_info("joined", TensorProto.FLOAT, None)
+        graph = helper.make_graph([helper.make_node("Identity", ["ids"], ["joined"])], "g", inputs,
+                                  [out])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("masked.onnx")))
+        self.path("runner.py").write_text(
+            "import numpy as np\n\nCOUNT = [0]\n\n\ndef infer(feed):\n"
+            "    ids, past, mask = feed['ids'], feed['past'], feed['mask']\n" + body)
+        ended, properties = self.properties("masked.onnx", "--model-runner", "runner.py",
+                                            "--python", sys.executable, "--only", "shape-sweep")
+        return ended, properties["shape-sweep"]
+
+    def test_a_dimension_may_be_as_large_as_others_together(self):
+        joins = "    return {'joined': np.concatenate([past, ids]) * mask}\n"
+        counts = ("    COUNT[0] += len(past) == 5\n    joined = np.concatenate([past, ids])\n"
+                  "    return {'joined': joined * mask + np.float32(COUNT[0])}\n")
+        refuses = "    if len(ids) == 5:\n        raise ValueError('no five')\n" + joins
+        ended, found = self.check_masked(("n", "past", "past + n"), joins)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(found["detail"], r"^11 shapes, .* size 3; 'past \+ n' as large as 'n' and "
+                                          r"'past' together, which the model needs$")
+        for body, where in ((counts, "'past' of size 5"), (refuses, "'n' of size 5")):
+            ended, found = self.check_masked(("n", "past", "total"), body)
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
+            self.assertEqual(found["smallest_case"], where)
+
+    def test_a_dimension_may_be_one_larger_than_another(self):
+        one_more = ("    if len(mask) != len(past) + 1 and len(mask) > 1:\n"
+                    "        raise ValueError('mask and past do not fit')\n"
+                    "    return {'joined': np.append(past, ids.sum()) * mask}\n")
+        ended, found = self.check_masked(("n", "past", "total"), one_more)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("'total' as large as 'past' and 1, which the model needs", found["detail"])
+
+    def test_no_sum_excuses_a_runner_that_takes_one_size_alone(self):
+        fixed = ("    if len(past) > 1:\n        raise ValueError('one only')\n"
+                 "    return {'joined': ids * past * mask.sum()}\n")
+        ended, found = self.check_masked(("n", "past", "total"), fixed)
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(found["smallest_case"], "'past' of size 2")
 
 
 if __name__ == "__main__":

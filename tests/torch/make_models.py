@@ -226,6 +226,32 @@ class Stateless(torch.nn.Module):
         return total / 2
 
 
+class Trains(torch.nn.Module):
+    """A normalisation that moves its mean with each call, and gives the mean."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(1))
+        self.register_buffer("variance", torch.ones(1))
+
+    def forward(self, x):
+        torch.batch_norm(x.reshape(-1, 1), None, None, self.mean, self.variance, True, 0.1, 1e-5,
+                         False)
+        return self.mean.expand(1, 4).clone()
+
+
+class Normalises(torch.nn.Module):
+    """Normalisations that do not train."""
+
+    def __init__(self):
+        super().__init__()
+        self.batch = torch.nn.BatchNorm1d(4)
+        self.sample = torch.nn.InstanceNorm1d(2, track_running_stats=True)
+
+    def forward(self, x):
+        return self.sample(self.batch(x).reshape(1, 2, 2)).reshape(1, 4)
+
+
 class Sum(torch.nn.Module):
     def forward(self, x):
         return x.sum(), (x * x).mean()
@@ -252,7 +278,8 @@ for module, name in ((ByName(), "dict.pt"), (Several(), "several.pt"), (InPlace(
                      (TallyInList(), "in_list.pt"), (TallyInDict(), "in_dict.pt"),
                      (TallyInTuple(), "in_tuple.pt"), (TallyOfList(), "of_list.pt"),
                      (TallyOfBranch(), "of_branch.pt"), (TallyInFork(), "in_fork.pt"),
-                     (TallyBehindInterface(), "interface.pt"), (Stateless(), "stateless.pt")):
+                     (TallyBehindInterface(), "interface.pt"), (Stateless(), "stateless.pt"),
+                     (Trains(), "trains.pt"), (Normalises().eval(), "normalises.pt")):
     save(module, name)
 traced = torch.jit.trace(TallyInConstant(), (torch.zeros(1, 4),), check_trace=False)
 torch.jit.save(traced, f"{FOLDER}/in_constant.pt")

@@ -71,15 +71,23 @@ class StateInside(TorchCase):
         self.assertEqual(record["pairs"][0]["passed_iterations"], 6)
 
     def test_what_reads_its_own_and_writes_to_new_tensors_keeps_no_state(self):
-        for place, name in itertools.product(PLACES, ("stateless", "in_list")):
+        names = ("stateless", "normalises", "in_list", "trains")
+        for place, name in itertools.product(PLACES, names):
             with self.subTest(place=place, name=name):
+                keeps = name in ("in_list", "trains")
                 done = self.run_torch("--runner", f"a=torch {name}.pt", "--runner",
                                       f"b=torch {name}.pt", "--torch-in", place, "--input-shapes",
                                       "x:[1,4]", "--steps", "2", "--feed-back", "output_0:x",
                                       "--state", "reference")
-                self.assertEqual(done.code, 2 if name == "in_list" else 0, str(done))
-                self.assertEqual("keeps its state inside" in str(done), name == "in_list",
-                                 str(done))
+                self.assertEqual(done.code, 2 if keeps else 0, str(done))
+                self.assertEqual("keeps its state inside" in str(done), keeps, str(done))
+
+    def test_statistics_that_a_normalisation_trains_begin_anew(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                given, made = self.sums("trains.pt", 4, "--torch-in", place)
+                for (x,), (y,) in zip(given, made):
+                    np.testing.assert_allclose(y, 0.1 * x.mean(), rtol=1e-5)
 
     def test_the_method_that_is_named(self):
         for place in PLACES:
@@ -89,7 +97,9 @@ class StateInside(TorchCase):
                     np.testing.assert_allclose(y, x + 100, rtol=1e-6)
                 done = self.run_torch("hundred.pt", "--torch", "--torch-in", place,
                                       "--input-shapes", "x:[1,4]", "--reset", "start")
-                self.assert_fails(done, 2, "has no method 'start'")
+                self.assert_fails(done, 2, "--reset start: the module has no method 'start'; its "
+                                  "methods are: 'begin', 'forward', 'reset_states'")
+                self.assertRegex(str(done), r"\[!\] pytorch-runner\S* \| --reset start")
 
     def test_silero_against_the_export_that_is_fed_back(self):
         time = np.arange(STEPS * 512) / 16000

@@ -61,6 +61,8 @@ def _holds_others(value):
 def _is_false(value):
     """Of a module that is not trained: is it `training`, or what a branch on that gives?"""
     node = value.node()
+    if node.kind() == "prim::Constant":
+        return _kind(value) == "BoolType" and node.hasAttribute("value") and not node.i("value")
     if node.kind() == "prim::GetAttr":
         return node.s("name") == "training"
     if node.kind() != "prim::If" or not _is_false(next(node.inputs())):
@@ -225,6 +227,7 @@ class _Search:
         schema = _Schema(node)
         if schema.is_mutable:
             self._visit_writes(node, inputs, schema)
+        self._visit_statistics(inputs, schema)
         for index, output in enumerate(outputs):
             self._add(output, self._of_output(node, inputs, output, index, schema))
 
@@ -236,6 +239,17 @@ class _Search:
                 self._note_write(origin | OWN if in_list and origin else origin)
             if index > 0:
                 self._put(inputs[0], origin)
+
+    def _visit_statistics(self, inputs, schema):
+        """Normalisations write to running statistics where they are asked to train, which their
+        schemas do not say."""
+        given = {argument.split("=")[0].split()[-1]: value
+                 for argument, value in zip(schema.arguments, inputs)}
+        flag = given.get("training") or given.get("use_input_stats")
+        if flag and not _is_false(flag):
+            for name in ("running_mean", "running_var"):
+                if name in given:
+                    self._note_write(self._of(given[name]))
 
     def _of_output(self, node, inputs, output, index, schema):
         sources = 0

@@ -97,6 +97,22 @@ def _dim(dim):
     return dim if isinstance(dim, str) else int(dim)
 
 
+def _methods_of(model):
+    """What --reset may name, as words that end a sentence."""
+    script = getattr(model, "_c", None)  # of a TorchScript module
+    if hasattr(script, "_method_names"):
+        names = script._method_names()
+    elif hasattr(model, "__globals__"):  # a function; those beside it
+        names = [name for name, value in model.__globals__.items()
+                 if getattr(value, "__module__", None) == model.__module__]
+    else:
+        classes = [own for own in type(model).__mro__
+                   if not own.__module__.startswith(("torch.", "builtins"))]
+        names = {name for own in classes for name, value in vars(own).items() if callable(value)}
+    shown = ", ".join(f"'{name}'" for name in sorted(names) if not name.startswith("_"))
+    return f"; its methods are: {shown}" if shown else ""
+
+
 class Runner:
     """One opened model."""
 
@@ -178,9 +194,10 @@ class Runner:
             if callable(found):
                 return found
         if asked:
-            raise wire.Failure(
-                wire.INVALID, f"--reset {asked}: {self.where} gives {wire.a(type(self.model))}, "
-                f"which has no method '{asked}'")
+            owner = (f"{self.where} gives {wire.a(type(self.model))}, which" if module is None
+                     else "the module")
+            raise wire.Failure(wire.INVALID, f"--reset {asked}: {owner} has no method '{asked}'"
+                               + _methods_of(self.model if module is None else module))
         return getattr(self.model, "open_again", None)
 
     def reset(self):

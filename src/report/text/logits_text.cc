@@ -62,9 +62,14 @@ std::string Divergences(const LogitsResult& logits) {
   return text;
 }
 
-std::string Decisions(const LogitMeasures& measures) {
+std::string Decisions(const LogitsResult& logits) {
+  const LogitMeasures& measures = logits.measures;
   const std::string first = "Top-1 equal: " + ShareText(measures.equal_top1, measures.compared);
   if (measures.top_k < 2) return first;
+  if (measures.top_k >= logits.classes) {
+    return first + "; sets of more not compared: there are " + std::to_string(logits.classes) +
+           " classes in all, and --logits-top-k takes no fewer";
+  }
   return first + ", top-" + std::to_string(measures.top_k) +
          " sets equal: " + ShareText(measures.equal_sets, measures.compared);
 }
@@ -107,7 +112,7 @@ std::vector<LogitsLine> FormatLogits(const LogitsResult& logits) {
   if (measures.compared > 0) {
     lines.push_back({"Probability of the reference's top-1: RMS difference " +
                      LogitNumber(measures.top_probability_rms)});
-    lines.push_back({Decisions(measures)});
+    lines.push_back({Decisions(logits)});
   }
   if (measures.flips > 0) lines.push_back({Flips(logits)});
   if (measures.tokens.any()) lines.push_back({NextTokens(logits)});

@@ -54,6 +54,14 @@ TEST(FormatLogits, SaysEverythingThatWasMeasured) {
   EXPECT_EQ(lines[6].passed, false);
 }
 
+TEST(FormatLogits, SaysThatSetsOfAllClassesShowNothing) {
+  LogitsResult logits = SomeLogits();
+  logits.classes = logits.measures.top_k = 40;
+  EXPECT_EQ(FormatLogits(logits)[3].text,
+            "Top-1 equal: 510 of 512 (99.609 %); sets of more not compared: there are 40 classes "
+            "in all, and --logits-top-k takes no fewer");
+}
+
 TEST(FormatLogits, SaysHowLikelyTheNextTokensAreAndWhatAMaskExcludes) {
   LogitsResult logits = SomeLogits();
   logits.tokens.tokens = "input_ids";

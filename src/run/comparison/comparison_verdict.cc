@@ -118,7 +118,11 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
   for (const Pair& pair : compared_.pairs) {
     const StreamLength &first = lengths[pair.first], &second = lengths[pair.second];
     const int64_t asked = std::max(first.asked.value_or(0), second.asked.value_or(0));
-    const int64_t expected = std::max({first.made, second.made, first.begun, second.begun, asked});
+    // Where an early end leaves the number of all iterations unknown, those that were begun are
+    // none.
+    const bool known = first.asked || second.asked || !end_.stopped;
+    const int64_t begun = known ? std::max(first.begun, second.begun) : 0;
+    const int64_t expected = std::max({first.made, second.made, begun, asked});
     run.pairs.push_back(pair.recorder.Finish(expected));
     FinishPair(pair, scope, run.pairs.back());
   }

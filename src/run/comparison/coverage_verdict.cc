@@ -117,6 +117,23 @@ void JudgeOutputCoverage(const VerdictScope& scope, const ComparedPair& pair,
   }
 }
 
+// A state that only one side hands on, or that --map-outputs leaves out on one side, has nothing to
+// be compared with.
+void JudgeStates(const VerdictScope& scope, const ComparedPair& pair, const PairRecord& record) {
+  const RunPlan& plan = scope.plan;
+  const bool asked = plan.steps.compare_state && scope.parts.steps != nullptr;
+  if (!asked || plan.compare_script.given()) return;
+  const auto is_compared = [](const OutputRecord& output) {
+    return output.time && output.time->fed_back && output.compared > 0;
+  };
+  if (record.compared_iterations == 0 || std::ranges::any_of(record.outputs, is_compared)) return;
+  std::string sentence = pair.label() +
+                         ": --compare-state: nothing that is fed back was compared: no such output "
+                         "has a counterpart on the other side";
+  if (plan.lenient && !plan.strict) return scope.run.notes.push_back(std::move(sentence));
+  scope.NotDone(std::move(sentence));
+}
+
 }  // namespace
 
 void JudgeCoverage(const VerdictScope& scope, const ComparedPair& pair, const PairRecord& record) {
@@ -137,6 +154,7 @@ void JudgeCoverage(const VerdictScope& scope, const ComparedPair& pair, const Pa
     scope.NotDone(who + "no iteration was compared");
   }
   // Leniency accepts sides that end early, and never a runner that did not make what it was asked.
+  JudgeStates(scope, pair, record);
   const bool accepts = plan.lenient && !plan.strict;
   const bool any_failed = scope.lengths[pair.first].failed || scope.lengths[pair.second].failed;
   if (accepts && !any_failed) return;

@@ -102,6 +102,10 @@ Status RunnerOpener::Open(size_t index, LiveRunner& runner, const ModelPlan& mod
       if (plan_.execution.hash_inputs) runner.HashInputs();
       return {};
     case StatusCode::kInvalidArgument:
+      // Other options name their runner themselves.
+      return status.message().starts_with("--reset ")
+                 ? InvalidArgument(runner.name() + " | " + status.message())
+                 : status;
     case StatusCode::kCancelled:
       return status;
     default:

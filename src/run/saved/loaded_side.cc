@@ -28,6 +28,23 @@ std::vector<std::string> LiveNames(const IterationOutputs& outputs) {
   return names;
 }
 
+// Saved outputs of two runs with steps: no sequence may begin in one of them alone.
+Status CheckSequences(const LoadedRuns& runs) {
+  const std::vector<int64_t> first = runs.runs().empty() ? std::vector<int64_t>() : runs.StepsOf(0);
+  for (size_t i = 1; i < runs.runs().size() && !first.empty(); ++i) {
+    const std::vector<int64_t> other = runs.StepsOf(i);
+    for (size_t k = 0; k + 1 < std::min(first.size(), other.size()); ++k) {
+      if (first[k] == other[k]) continue;
+      return Malformed("--load-outputs: sequence " + std::to_string(k) + " has " +
+                       Counted(first[k], "step") + " in '" + runs.runs().front().path + "' and " +
+                       Counted(other[k], "step") + " in '" + runs.runs()[i].path +
+                       "', so behind that other steps would be compared; save both with the same "
+                       "--steps and inputs");
+    }
+  }
+  return {};
+}
+
 // The last part of a path, also of "folder/".
 std::string NameOfFile(const std::string& path) {
   const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
@@ -40,6 +57,7 @@ Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string
                                     Logger& logger) {
   const LoadRule rule = plan.inputs_as_outputs ? LoadRule::kAnything : LoadRule::kOutputs;
   VERNIER_ASSIGN_OR_RETURN(LoadedRuns runs, LoadedRuns::Open(plan, rule));
+  if (!plan.lenient) VERNIER_TRY(CheckSequences(runs));
   return LoadedSide(plan, std::move(live), std::move(runs), logger);
 }
 
@@ -119,6 +137,7 @@ Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) co
   const bool begins = timeline.Of(iteration).step == 0;
   // Where one sequence is like the one before it, nothing distinguishes them.
   if (begins && live_feeds_[index] == live_feeds_[index - 1]) return {};
+  if (begins) WarnOfUnknownSteps();
   const StepPosition before = timeline.Of(iteration - 1);
   for (size_t i = 0; i < saved_steps_.size(); ++i) {
     int64_t end = 0, steps = 0;  // of the saved sequence that the iteration before is of
@@ -135,6 +154,16 @@ Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) co
                      "saved with, or save it again");
   }
   return {};
+}
+
+void LoadedSide::WarnOfUnknownSteps() const {
+  for (size_t i = 0; i < saved_steps_.size(); ++i) {
+    if (!saved_steps_[i].empty()) continue;
+    logger_->Once(Severity::kWarning,
+                  "--load-outputs: '" + runs()[i].path +
+                      "' does not say where its sequences begin: they are taken to be as long as "
+                      "those of this run (a .npz or .safetensors file says it)");
+  }
 }
 
 // A length is said with --steps, or left to slices and tokens; a mark is made with the words.

@@ -92,6 +92,7 @@ class LoadedSide {
   }
 
   void NoteOtherCounts();
+  void WarnOfUnknownSteps() const;
   uint64_t AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const;
   Status CheckStop() const;
   std::string FileOf(size_t side) const;

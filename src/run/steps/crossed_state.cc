@@ -82,12 +82,16 @@ Result<TensorMap> StepStates::InOwnTypes(size_t runner, TensorMap fed,
     const DType from = state->tensor.dtype();
     const bool too_large = AnyOutOfRange(state->tensor, own);
     VERNIER_ASSIGN_OR_RETURN(state->tensor, CastTensor(state->tensor, own));
-    const std::string name(DTypeName(own));
-    notes.push_back("state '" + pair.input + "' is converted from " + std::string(DTypeName(from)) +
-                    " of " + shown_.front() + " to its own " + name +
-                    " at every step (--state reference)");
+    const std::string name(DTypeName(own)), before(DTypeName(from));
+    const bool made = std::ranges::find(firsts_.zeros, pair.input) != firsts_.zeros.end();
+    const bool given = position_.step == 0 && !made;
+    const std::string state_in_words = (given ? "the first state '" : "state '") + pair.input + "'";
+    notes.push_back(
+        state_in_words + " is converted from " +
+        (given ? "the " + before + " that was given" : before + " of " + shown_.front()) +
+        " to its own " + name + (given ? "" : " at every step (--state reference)"));
     if (too_large) {
-      notes.push_back("state '" + pair.input + "' of " + shown_.front() +
+      notes.push_back(state_in_words + (given ? "" : " of " + shown_.front()) +
                       " has values out of the range of " + name + ", which become infinite");
     }
   }

@@ -35,6 +35,18 @@ Status StepStates::CheckHandedOn(size_t runner, bool lenient) const {
   return {};
 }
 
+std::string StepStates::NoteOnState(size_t runner) const {
+  const Runner& here = runners_[runner];
+  if (!here.keeps_state || !here.pairs.empty()) return "";
+  std::string words;
+  for (const FeedBackWord& word : words_.feed_back) {
+    if (word.label.empty()) words += " " + word.word;
+  }
+  if (words.empty()) return "";
+  return "keeps its state inside: --feed-back" + words +
+         " feeds it nothing (a word with its label does: " + shown_[runner] + ":OUTPUT:INPUT)";
+}
+
 bool StepStates::MayHideState(size_t runner) const {
   const Runner& here = runners_[runner];
   const std::vector<std::string> states = StateInputs();

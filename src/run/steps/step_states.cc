@@ -164,6 +164,8 @@ void StepStates::SayPairs(size_t runner) const {
     text += (text.empty() ? "" : ", ") + pair.output + " -> " + pair.input;
   }
   if (!text.empty()) logger_->Info(names_[runner] + " | Fed back from step to step: " + text);
+  const std::string note = NoteOnState(runner);
+  if (!note.empty()) logger_->Info(names_[runner] + " | It " + note);
 }
 
 Status StepStates::CheckUsed() const {
@@ -326,6 +328,9 @@ Result<TensorMap> StepStates::WithState(size_t runner, const TensorMap& mapped,
   if (!here.paired) return mapped;
   if (shares_state()) return InOwnTypes(runner, mapped, notes);
   TensorMap fed = Overlaid(mapped, here.state);
+  if (position_.step == 0) {
+    VERNIER_ASSIGN_OR_RETURN(fed, InOwnTypes(runner, std::move(fed), notes));
+  }
   // At first the state may be there under another runner's names, for --map-inputs or by likeness.
   const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
   const bool complete = (tokens == nullptr || Find(fed, tokens->tokens) != nullptr) &&

@@ -149,6 +149,10 @@ class StepStates {
   }
 
   bool IsState(size_t stream, const std::string& output) const;
+
+  /// Of a runner that keeps its state inside, and is fed with none of what --feed-back says of all:
+  /// a sentence without its subject. Empty for others.
+  std::string NoteOnState(size_t runner) const;
   /// The outputs that only a runner's own next step reads.
   std::vector<std::string> StateOutputs(size_t runner) const;
   /// The state that a runner is fed with at this step.

@@ -1,0 +1,117 @@
+"""What runs with steps say of states that are left out or converted, and of other sequences."""
+
+import sys
+import unittest
+
+import numpy as np
+
+from steps_case import StepsCase
+
+# It keeps its state inside, or, as its reset_states says that too, takes one all the same.
+SCRIPT = """
+import numpy as np
+
+WEIGHTS = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
+STATE = [np.zeros((1, 4), "f4")]
+
+
+def reset_states():
+    STATE[0] = np.zeros((1, 4), "f4")
+
+
+def infer(feed):
+    STATE[0] = np.tanh({state} @ WEIGHTS + feed["x"])
+    return {{"y": STATE[0].sum(1, keepdims=True)}}
+"""
+SLICED = ("--steps", "4", "--step-slice", "x:axis=1,size=4")
+
+
+class StepWords(StepsCase):
+    def beside_script(self, state, *words, feed_back="hn:h"):
+        self.recurrent("a.onnx")
+        self.path("s.py").write_text(SCRIPT.format(state=state), encoding="utf-8")
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "s=s.py",
+                             "--python", sys.executable, "--feed-back", feed_back, *SLICED,
+                             "--save-record", "r.json", *words)
+        return ended.code, ended.out + ended.err
+
+    def test_a_word_for_all_is_not_about_a_state_inside(self):
+        note = ("keeps its state inside: --feed-back hn:h feeds it nothing (a word with its label "
+                "does: s:OUTPUT:INPUT)")
+        code, said = self.beside_script("STATE[0]", "--map-outputs", "hn=")
+        self.assertEqual(code, 0, said)
+        self.assertIn("s | It " + note, said)
+        code, said = self.beside_script("feed['h']", "--map-outputs", "hn=")
+        self.assertEqual(code, 6, said)
+        self.assertIn("s | It " + note, said.partition("KeyError: 'h'")[0])
+        code, said = self.beside_script("STATE[0]", "--map-outputs", "hn=", feed_back="a:hn:h")
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("feeds it nothing", said)
+
+    def test_no_state_that_is_compared_is_no_pass(self):
+        says = ("not done: a vs. s: --compare-state: nothing that is fed back was compared: no "
+                "such output has a counterpart on the other side")
+        for more in ((), ("--sequential-runners",)):
+            with self.subTest(more=more):
+                words = ("--compare-state", *more)
+                code, said = self.beside_script("STATE[0]", "--map-outputs", "a:hn=", *words[1:])
+                self.assertEqual(code, 0, said)
+                code, said = self.beside_script("STATE[0]", *words)
+                self.assertEqual(code, 4, said)
+                self.assertIn(says, said)
+                code, said = self.beside_script("STATE[0]", "--lenient", *words)
+                self.assertEqual(code, 0, said)
+                self.assertIn(says.replace("not done", "note"), said)
+                self.run_two("--map-outputs", "b:hn=", *SLICED, *words, code=4)
+                self.run_two("--map-outputs", "y=", *SLICED, *words)
+
+    def test_a_first_state_of_another_float_type_is_converted(self):
+        np.savez(self.path("h.npz"), h=np.full((1, 4), 0.1, "f2"))
+        for state in ("own", "reference", "cross"):
+            with self.subTest(state=state):
+                said = self.run_two("--initial-state", "h.npz", "--state", state, *SLICED)
+                for name in "ab":
+                    self.assertIn(f"note: {name}: the first state 'h' is converted from the "
+                                  "float16 that was given to its own float32\n", said)
+                self.assertNotIn("(--state reference)", said)
+        np.savez(self.path("h.npz"), h=np.full((1, 4), 1, "i4"))
+        self.run_two("--initial-state", "h.npz", *SLICED, code=3)
+
+    def test_no_count_of_iterations_before_it_is_known(self):
+        self.save_feeds("x.json", self.recordings())
+        said = self.run_two("--load-inputs", "x.json", "--step-slice", "x:axis=1,size=4",
+                            "--fail-fast", gain=1.1, code=1)
+        self.assertIn("a vs. b: FAILED, compared 1 output in 1 iteration, 1 element", said)
+        said = self.run_two("--iterations", "2", *SLICED, "--fail-fast", gain=1.1, code=1)
+        self.assertIn("a vs. b: FAILED, compared 1 output in 1 of 8 iterations, 1 element", said)
+
+    def test_saved_sequences_of_other_lengths_are_not_compared(self):
+        self.recurrent("a.onnx")
+        words = ("run", "--runner", "a=onnxrt a.onnx", "--feed-back", "hn:h")
+        for steps, iterations in ((4, 3), (6, 2)):
+            done = self.vernier(*words, "--steps", str(steps), "--iterations", str(iterations),
+                                "--step-slice", "x:axis=1,size=4", "--save-outputs",
+                                f"o{steps}.npz")
+            self.assertEqual(done.code, 0, done.out + done.err)
+        says = ("sequence 0 has 4 steps in 'o4.npz' and 6 steps in 'o6.npz', so behind that other "
+                "steps would be compared; save both with the same --steps and inputs")
+        ended = self.vernier("run", "--load-outputs", "o4.npz", "o6.npz")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn(says, ended.out + ended.err)
+        ended = self.vernier("run", "--load-outputs", "o4.npz", "o4.npz")
+        self.assertNotIn("has 4 steps", ended.out + ended.err)
+
+    def test_json_does_not_say_where_sequences_begin(self):
+        self.recurrent("a.onnx")
+        words = ("run", "--runner", "a=onnxrt a.onnx", "--feed-back", "hn:h", *SLICED)
+        says = "'o.json' does not say where its sequences begin"
+        for iterations in ("2", "1"):
+            done = self.vernier(*words, "--iterations", iterations, "--save-outputs", "o.json")
+            self.assertEqual(done.code, 0, done.out + done.err)
+            done = self.vernier(*words, "--iterations", iterations, "--load-outputs", "o.json")
+            self.assertEqual(done.code, 0, done.out + done.err)
+            self.assertEqual((done.out + done.err).count(says), int(iterations) - 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
