@@ -67,7 +67,7 @@ std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
   if (!verdict.ok() || !verdict->passed || !(verdict->scale > 0)) return {};
   const double floor = UnitRoundoff(DType::kFloat32);
   const double limit = std::max(predicted.clean, floor);
-  const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
+  const ErrorSplit split = SplitErrors(*a, *b, {limit, verdict->scale});
   return MeasuredError{split.rms_beyond / verdict->scale, split.rows,
                        split.rms_within / verdict->scale, split.largest / verdict->scale,
                        std::fabs(verdict->gain)};
@@ -83,7 +83,7 @@ std::optional<double> MeasureChosen(const Tensor* a, const Tensor* b,
   ErrorPrediction others = predicted;
   others.chosen = 0;
   const double limit = std::max(kElementTimes * MakeBound(others, *a, true).rms, kWholeStep);
-  const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
+  const ErrorSplit split = SplitErrors(*a, *b, {limit, verdict->scale});
   return static_cast<double>(split.beyond) / std::max(static_cast<double>(a->element_count()), 1.0);
 }
 
