@@ -13,7 +13,8 @@ TEST(ErrorLimitTest, ALargeElementMayDifferByAShareOfItself) {
   std::vector<float> a(400, 1), b(400, 1);
   a[0] = 100;
   b[0] = 100 + 3e-4F;
-  ErrorBound bound{.rms = 1e-5, .clean = 1e-5};
+  ErrorBound bound;
+  bound.rms = bound.clean = 1e-5;
   EXPECT_TRUE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
   b[1] = 1 + 3e-4F;
   const BoundVerdict small = *MeasureAgainstBound(Floats(a), Floats(b), bound);
@@ -23,7 +24,9 @@ TEST(ErrorLimitTest, ALargeElementMayDifferByAShareOfItself) {
 
 // A single zero point has no other elements to be small beside.
 TEST(ErrorLimitTest, OneQuantisedIntegerMayBeAStepOff) {
-  const ErrorBound bound{.rms = 1e-3, .steps = true};
+  ErrorBound bound;
+  bound.rms = 1e-3;
+  bound.steps = true;
   const auto passes = [&](std::vector<float> a, std::vector<float> b) {
     return MeasureAgainstBound(Floats(a), Floats(b), bound)->passed;
   };

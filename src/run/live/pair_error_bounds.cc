@@ -73,6 +73,18 @@ std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
                        std::fabs(verdict->gain)};
 }
 
+// Whether an output is within its bound, each of its elements as well.
+bool IsWithin(const Tensor* a, const Tensor* b, const ErrorPrediction& predicted) {
+  if (a == nullptr || b == nullptr || a->dims() != b->dims() || a->dtype() != b->dtype()) {
+    return false;
+  }
+  if (a->dtype() == DType::kString || a->bytes().empty() || b->bytes().empty()) return false;
+  const Result<BoundVerdict> verdict = MeasureAgainstBound(*a, *b, MakeBound(predicted, *a, true));
+  if (!verdict.ok() || !verdict->passed) return false;
+  const double scale = verdict->rtol > 0 ? verdict->atol / verdict->rtol : 0;
+  return SplitErrors(*a, *b, {verdict->rtol, scale}).beyond == 0;
+}
+
 // Choices among near ties that both sides made alike leave nothing open behind them.
 std::optional<double> MeasureChosen(const Tensor* a, const Tensor* b,
                                     const ErrorPrediction& predicted) {
@@ -214,6 +226,9 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
   SeenOutputs seen;
   seen.measure = [&](const std::string& name, const ErrorPrediction& predicted) {
     return MeasureOutput(Find(outputs.a, name), Find(outputs.b, name), predicted);
+  };
+  seen.passes = [&](const std::string& name, const ErrorPrediction& predicted) {
+    return IsWithin(Find(outputs.a, name), Find(outputs.b, name), predicted);
   };
   seen.choices = [&](std::string_view name, const ErrorPrediction& predicted) {
     return MeasureChosen(Find(outputs.a, name), Find(outputs.b, name), predicted);
