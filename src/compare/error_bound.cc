@@ -197,6 +197,13 @@ void AllowForFew(const Tensor& a, const Tensor& b, const ErrorBound& bound, doub
   fitted.gain = std::max(fitted.gain, GainShare(few, bound) * fitted.rms);
 }
 
+// Of quantised integers, one may always be a step off: of a single zero point, that is all.
+void AllowOneStep(double count, double scale, FittedBound& fitted) {
+  const double step = 1 / (scale * std::sqrt(count));
+  fitted.rms = std::max(fitted.rms, step);
+  fitted.gain = std::max(fitted.gain, step);
+}
+
 // NaN stays.
 void RaiseTo(double times, BoundMeasure measure, BoundVerdict& verdict) {
   if (!(times > verdict.times_over)) return;
@@ -232,14 +239,14 @@ void MeasureWithin(const Tensor& a, const Tensor& b, const ErrorBound& bound,
   RaiseTo(Times(std::fabs(verdict.gain), verdict.gain_bound), BoundMeasure::kGain, verdict);
 }
 
-// Of the elements that differ by more than `limit`, those that do so by one step of their type.
-int64_t CountSingleSteps(const Tensor& a, const Tensor& b, double limit) {
+// Of the elements that differ by more than the limit, those that do so by one step of their type.
+int64_t CountSingleSteps(const Tensor& a, const Tensor& b, const ErrorLimit& limit) {
   const double step = a.dtype() == b.dtype() ? StepOf(a.dtype()) : 0;
   if (step == 0) return 0;
   int64_t count = 0;
   ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t) {
     const double difference = std::fabs(x - y), most = std::max(std::fabs(x), std::fabs(y));
-    if (difference > limit && difference <= SpacingAt(most, step)) ++count;
+    if (difference > limit.Of(most) && difference <= SpacingAt(most, step)) ++count;
   });
   return count;
 }
@@ -247,7 +254,7 @@ int64_t CountSingleSteps(const Tensor& a, const Tensor& b, double limit) {
 // How many elements differ by more than rounding, against how many may.
 void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
                    BoundVerdict& verdict) {
-  const double limit = bound.clean * verdict.scale;
+  const ErrorLimit limit{bound.clean, verdict.scale};
   const ErrorSplit split = SplitErrors(a, b, limit);
   const auto count = static_cast<double>(a.element_count());
   const double most = std::floor(bound.allowed * count);
@@ -278,7 +285,7 @@ int64_t RowLength(const Dims& dims) {
   return std::max<int64_t>(HasChannelsFirst(dims) ? dims[1] : dims.back(), 1);
 }
 
-ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
+ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, const ErrorLimit& limit) {
   const Dims& dims = a.dims();
   const bool channels_first = HasChannelsFirst(dims);
   const int64_t length = RowLength(dims);
@@ -288,7 +295,7 @@ ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
   ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t place) {
     const double difference = std::fabs(x - y);
     split.largest = std::max(split.largest, difference);
-    if (difference <= limit) {
+    if (difference <= limit.Of(std::max(std::fabs(x), std::fabs(y)))) {
       squares_within += difference * difference;
       of_a += x * x;
       of_b += y * y;
@@ -328,6 +335,7 @@ Result<BoundVerdict> MeasureAgainstBound(const Tensor& a, const Tensor& b,
     verdict.gain = (m.a_squared - m.b_squared) / both;
   }
   FittedBound fitted = FitBound(a, b, bound, verdict.scale);
+  if (bound.steps && verdict.scale > 0) AllowOneStep(m.count, verdict.scale, fitted);
   const bool fits = verdict.rms <= fitted.rms && std::fabs(verdict.gain) <= fitted.gain;
   if (!fits && fitted.rms > 0 && verdict.scale > 0) AllowForFew(a, b, bound, verdict.scale, fitted);
   verdict.bound = fitted.rms;

@@ -10,6 +10,7 @@
 // of elements that differ by more than rounding alone.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -107,6 +108,12 @@ Result<BoundVerdict> MeasureAgainstBound(const Tensor& a, const Tensor& b, const
 /// Adds the test of single elements, which `difference` was computed with and which passed or not.
 void CloseVerdict(const DifferenceSummary& difference, bool elements_passed, BoundVerdict& verdict);
 
+/// A share of the scale, or of the element itself where that is larger: floats are rounded so.
+struct ErrorLimit {
+  double share = 0, scale = 1;
+  double Of(double element) const { return share * std::max(scale, element); }
+};
+
 /// The differences on both sides of a limit, of the elements that are finite on both sides.
 struct ErrorSplit {
   int64_t beyond = 0;       ///< number of differences that are larger
@@ -121,6 +128,6 @@ struct ErrorSplit {
 /// Rows are along the last axis; with four or more axes the second one counts as last.
 int64_t RowLength(const Dims& dims);
 /// The shapes must be equal, and the types real numbers.
-ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit);
+ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, const ErrorLimit& limit);
 
 }  // namespace vernier

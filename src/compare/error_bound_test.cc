@@ -264,20 +264,20 @@ TEST(ErrorBoundTest, ASplitCountsRowsAndSharesOfTheError) {
   b[1] -= 0.25f;
   b[39] += 0.25f;
   b[20] += 0x1p-10f;
-  const ErrorSplit split = SplitErrors(Floats({8, 5}, a), Floats({8, 5}, b), 0.01);
+  const ErrorSplit split = SplitErrors(Floats({8, 5}, a), Floats({8, 5}, b), {0.01});
   EXPECT_EQ(split.beyond, 3);
   EXPECT_DOUBLE_EQ(split.rows, 2.0 / 8);
   EXPECT_DOUBLE_EQ(split.rms_beyond, std::sqrt(3 * 0.0625 / 40));
   EXPECT_DOUBLE_EQ(split.rms_within, std::sqrt(0x1p-20 / 37));
   // Channels first: what lies side by side is not a row.
-  EXPECT_DOUBLE_EQ(SplitErrors(Floats({2, 4, 5, 1}, a), Floats({2, 4, 5, 1}, b), 0.01).rows,
+  EXPECT_DOUBLE_EQ(SplitErrors(Floats({2, 4, 5, 1}, a), Floats({2, 4, 5, 1}, b), {0.01}).rows,
                    3 * 4 / 40.0);
 }
 
 TEST(SplitErrorsTest, ElementsThatAreNotFiniteDoNotShiftTheRows) {
   const std::vector<float> a = {kNan, 0, 0, 0, 0, 0, 0, 0};
   const std::vector<float> b = {0, 0, 0, 1, 1, 0, 0, 0};
-  EXPECT_EQ(SplitErrors(Floats({2, 4}, a), Floats({2, 4}, b), 0.01).rows, 1);
+  EXPECT_EQ(SplitErrors(Floats({2, 4}, a), Floats({2, 4}, b), {0.01}).rows, 1);
 }
 
 TEST(ErrorBoundTest, SaturatedFunctionsAreExactToTheirRange) {

@@ -86,6 +86,10 @@ struct MeasuredError {
 using MeasureError =
     std::function<std::optional<MeasuredError>(const std::string&, const ErrorPrediction&)>;
 
+/// Whether an output that the graph reads is within what is predicted for it. What is not must not
+/// excuse what follows.
+using IsWithinPrediction = std::function<bool(const std::string&, const ErrorPrediction&)>;
+
 /// The reference's values of a tensor; null where it is no output of the run. They tell by how much
 /// an operator makes errors larger.
 using FindValues = std::function<const Tensor*(std::string_view)>;
@@ -102,6 +106,7 @@ using MeasureChoices =
 /// What is known of outputs; empty functions: nothing.
 struct SeenOutputs {
   MeasureError measure;
+  IsWithinPrediction passes;
   MeasureChoices choices;
   FindValues values;
   FindValues others;  ///< the other side's

@@ -121,8 +121,9 @@ void ErrorPropagation::ApplyQuantiser(Step& step, double relative_step) {
   }
   Add(step, 1, 1, own_scale ? kScaleRoundoffs : 1);
   ApplySteps(step, relative_step, Steps::kEqual);
+  // Of ONNX Runtime's own operators types are not known: what they round to are codes.
   const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
-  error.steps = Kind(type) == DTypeKind::kSignedInt || Kind(type) == DTypeKind::kUnsignedInt;
+  error.steps = !IsFloat(type);
 }
 
 void ErrorPropagation::ApplyQuantise(Step& step) {
@@ -144,8 +145,10 @@ void ErrorPropagation::ApplyCast(Step& step) {
     if (narrows) ApplySteps(step, kRoundingStep * UnitRoundoff(step.type), Steps::kOfFloats);
     return;
   }
-  if (IsFloat(from) && (step.error.typical > 0 || step.error.flipped > 0))
-    ApplyQuantiser(step, kRoundStep);
+  if (!IsFloat(from) || (step.error.typical == 0 && step.error.flipped == 0)) return;
+  // Whole numbers are cast as they are: what Floor made of them is known already.
+  if (!whole_.contains(inputs[0])) return ApplyQuantiser(step, kRoundStep);
+  step.error.steps = true;
 }
 
 // The sides that widen short types round such a value to its own type so many times.
@@ -339,9 +342,11 @@ void ErrorPropagation::Apply(Step& step) {
 void ErrorPropagation::ApplyRule(Step& step) {
   switch (step.rule->kind) {
     case ErrorKind::kMove:
+      if (step.node.op_type == "Pad") Mirror(step);
       return RoundShort(step, false);
     case ErrorKind::kDequantise:
       RoundWeights(step);
+      RoundCodes(step);
       return RoundShort(step, false);
     case ErrorKind::kPointwise:
       return ApplyPointwise(step);

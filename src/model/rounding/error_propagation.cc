@@ -310,7 +310,7 @@ bool ErrorPropagation::IsExactArithmetic(const Step& step) const {
 // What the operator makes of its inputs' errors.
 void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
   const bool controls = step.rule != nullptr && step.rule->kind == ErrorKind::kControl;
-  const bool exact = IsExactArithmetic(step);
+  const bool exact = IsExactArithmetic(step) || IsExactInFloats(step);
   const std::string_view op = step.node.op_type;
   if (controls) {
     VisitBodies(step, depth);
@@ -318,6 +318,7 @@ void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
     Apply(step);
     AddAbsolute(step);
     Rectify(step);
+    NoteWhole(step);
   }
   step.error.crossed = CrossesErrors(step);
   if (exact) step.error = {};
@@ -330,7 +331,7 @@ void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
   for (const SideRoundoff& side : step.sides) {
     step.error.coarsest = Coarser(step.error.coarsest, side.kept_in);
   }
-  step.error.steps = false;
+  if (IsFloat(step.type)) step.error.steps = false;
 }
 
 void ErrorPropagation::Store(const Step& step, Joined joined, size_t output, int depth) {
@@ -349,6 +350,7 @@ void ErrorPropagation::Store(const Step& step, Joined joined, size_t output, int
   TakePart(step, name, error);
   TakeExtreme(step, name, error);
   MakeRelative(name, error);
+  if (depth == 0) TakePassedOn(step, output, error);
   if (depth == 0 && kept_.contains(name)) StartAgain(name);
 }
 

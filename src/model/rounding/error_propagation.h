@@ -14,6 +14,7 @@
 #include "model/rounding/error_lengths.h"
 #include "model/rounding/error_model.h"
 #include "model/rounding/error_rules.h"
+#include "model/rounding/passed_on.h"
 #include "model/rounding/value_growth.h"
 
 namespace vernier {
@@ -93,6 +94,14 @@ class ErrorPropagation {
   void TakePart(const Step& step, std::string_view name, ErrorPrediction& error);
   void TakeExtreme(const Step& step, std::string_view name, ErrorPrediction& error);
 
+  // Steps and whole numbers, as values and operators show them: error_steps.cc.
+  void NoteWhole(const Step& step);
+  void Mirror(Step& step) const;
+  void RoundCodes(Step& step);
+  bool IsExactInFloats(const Step& step);
+  bool HasPassed(std::string_view name);
+  void TakePassedOn(const Step& step, size_t output, ErrorPrediction& error);
+
   // Errors that do not average out: error_correlations.cc.
   void AddPlainSum(Step& step, int64_t length) const;
   bool CrossesErrors(const Step& step) const;
@@ -146,12 +155,15 @@ class ErrorPropagation {
   ErrorPredictions measured_;  // of outputs that are read further on, as predicted
   const SeenOutputs& seen_;
   ValueGrowth growth_{model_, seen_.values, seen_.others};
+  PassedDifferences passed_on_{model_, seen_};
+  std::unordered_map<std::string_view, bool> has_passed_;
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
   std::unordered_map<std::string_view, int64_t> step_products_;  // sums of products of steps
   std::unordered_set<std::string_view> kept_;                    // outputs that are read further on
-  bool alike_ = false;                                           // ErrorPrediction::alike
+  std::unordered_set<std::string_view> whole_;   // values that are whole numbers, of any type
+  bool alike_ = false;                           // ErrorPrediction::alike
   std::unordered_set<std::string_view> narrow_;  // values rounded to a short type of their own
 };
 

@@ -42,7 +42,7 @@ Movement Moved(const std::string& name, const TensorMap& from, const TensorMap& 
   const Result<BoundVerdict> moved = MeasureAgainstBound(*before, *after, {});
   if (!moved.ok() || !std::isfinite(moved->rms) || !(moved->scale > 0)) return {};
   if (Kind(before->dtype()) == DTypeKind::kComplex) return {.rms = moved->rms};
-  return {moved->rms, SplitErrors(*before, *after, 0).largest / moved->scale};
+  return {moved->rms, SplitErrors(*before, *after, {}).largest / moved->scale};
 }
 
 // What the draws have made of an output.

@@ -67,10 +67,22 @@ std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
   if (!verdict.ok() || !verdict->passed || !(verdict->scale > 0)) return {};
   const double floor = UnitRoundoff(DType::kFloat32);
   const double limit = std::max(predicted.clean, floor);
-  const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
+  const ErrorSplit split = SplitErrors(*a, *b, {limit, verdict->scale});
   return MeasuredError{split.rms_beyond / verdict->scale, split.rows,
                        split.rms_within / verdict->scale, split.largest / verdict->scale,
                        std::fabs(verdict->gain)};
+}
+
+// Whether an output is within its bound, each of its elements as well.
+bool IsWithin(const Tensor* a, const Tensor* b, const ErrorPrediction& predicted) {
+  if (a == nullptr || b == nullptr || a->dims() != b->dims() || a->dtype() != b->dtype()) {
+    return false;
+  }
+  if (a->dtype() == DType::kString || a->bytes().empty() || b->bytes().empty()) return false;
+  const Result<BoundVerdict> verdict = MeasureAgainstBound(*a, *b, MakeBound(predicted, *a, true));
+  if (!verdict.ok() || !verdict->passed) return false;
+  const double scale = verdict->rtol > 0 ? verdict->atol / verdict->rtol : 0;
+  return SplitErrors(*a, *b, {verdict->rtol, scale}).beyond == 0;
 }
 
 // Choices among near ties that both sides made alike leave nothing open behind them.
@@ -83,7 +95,7 @@ std::optional<double> MeasureChosen(const Tensor* a, const Tensor* b,
   ErrorPrediction others = predicted;
   others.chosen = 0;
   const double limit = std::max(kElementTimes * MakeBound(others, *a, true).rms, kWholeStep);
-  const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
+  const ErrorSplit split = SplitErrors(*a, *b, {limit, verdict->scale});
   return static_cast<double>(split.beyond) / std::max(static_cast<double>(a->element_count()), 1.0);
 }
 
@@ -214,6 +226,9 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
   SeenOutputs seen;
   seen.measure = [&](const std::string& name, const ErrorPrediction& predicted) {
     return MeasureOutput(Find(outputs.a, name), Find(outputs.b, name), predicted);
+  };
+  seen.passes = [&](const std::string& name, const ErrorPrediction& predicted) {
+    return IsWithin(Find(outputs.a, name), Find(outputs.b, name), predicted);
   };
   seen.choices = [&](std::string_view name, const ErrorPrediction& predicted) {
     return MeasureChosen(Find(outputs.a, name), Find(outputs.b, name), predicted);

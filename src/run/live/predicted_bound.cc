@@ -91,15 +91,15 @@ void AllowChoices(const ErrorPrediction& prediction, const Tensor& tensor, Error
 ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known) {
   ErrorBound bound;
   const DType dtype = tensor.dtype();
+  const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
+  const double varies = 1 + kSampleDeviations / std::sqrt(2 * count);
   bound.why = DescribeBound(prediction, dtype, graph_known);
   bound.since = prediction.since;
   if (HoldsFloats(dtype)) {
     // Even what is only copied may lose its subnormal numbers.
     const double floor = std::min(UnitRoundoff(PartOf(dtype)), UnitRoundoff(DType::kFloat32));
-    const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
     bound.roundoff = UnitRoundoff(prediction.coarsest);
     const bool is_short = prediction.alike && bound.roundoff > UnitRoundoff(DType::kFloat32);
-    const double varies = 1 + kSampleDeviations / std::sqrt(2 * count);
     bound.rms = std::max(prediction.rms * varies * (is_short ? kShortTimes : 1), floor);
     bound.element = kElementSteps * prediction.step;
     bound.largest = kTailTimes * prediction.largest;
@@ -113,8 +113,9 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
       bound.clean = std::max(prediction.clean, floor);
     }
   } else if (prediction.steps) {
-    bound.rms = prediction.rms;
+    bound.rms = prediction.rms * varies;
     bound.element = kElementSteps * prediction.step;
+    bound.largest = kTailTimes * prediction.largest;
     bound.steps = true;
   }
   if (prediction.chosen > 0 && dtype != DType::kString) AllowChoices(prediction, tensor, bound);

@@ -1,0 +1,105 @@
+// Steps and whole numbers as values and operators show them: rules of ErrorPropagation.
+#include <algorithm>
+#include <cmath>
+
+#include "model/onnx/onnx_attributes.h"
+#include "model/onnx/operator_list.h"
+#include "model/rounding/error_propagation.h"
+
+namespace vernier {
+namespace {
+
+// What operators read may be rounded otherwise than the output that shows it.
+constexpr double kPassedTimes = 1.25;
+// A value that errs by so many deviations may go to the other of two steps.
+constexpr double kTieDeviations = 3;
+// Of the whole numbers that a type has, the sums of two still are.
+constexpr double kWholeShare = 0.25;
+// So many times a border of a Pad may have what it mirrors.
+constexpr double kMirrored = 2;
+
+}  // namespace
+
+// Behind Floor and its like, until arithmetic other than sums of whole numbers.
+void ErrorPropagation::NoteWhole(const Step& step) {
+  if (step.rule == nullptr) return;
+  const auto inputs = step.graph.Inputs(step.node);
+  const auto is_whole = [&](std::string_view name) {
+    const DTypeKind kind = Kind(TypeOf(name));
+    return name.empty() || whole_.contains(name) || kind == DTypeKind::kSignedInt ||
+           kind == DTypeKind::kUnsignedInt;
+  };
+  const bool rounds = IsInOperators("Floor Ceil Round Sign", step.node.op_type);
+  const bool keeps = step.rule->kind == ErrorKind::kMove || step.rule->kind == ErrorKind::kCast ||
+                     IsInOperators("Add Sub Mul", step.node.op_type);
+  if (!rounds && !(keeps && std::ranges::all_of(inputs, is_whole))) return;
+  for (const std::string_view name : step.graph.Outputs(step.node)) whole_.insert(name);
+}
+
+// Sums and products of whole floats that are the same on both sides have no rounding: ids + 1.
+bool ErrorPropagation::IsExactInFloats(const Step& step) {
+  const std::string_view op = step.node.op_type;
+  if (!IsFloat(step.type) || !IsInOperators("Add Sub Mul Neg", op)) return false;
+  const double most = kWholeShare / std::max(step.sides[0].kept, step.sides[1].kept);
+  const auto inputs = step.graph.Inputs(step.node);
+  const auto same = [&](std::string_view name) {
+    const ErrorPrediction* input = Find(name);
+    return input != nullptr && input->rms == 0 && input->absolute == 0;
+  };
+  // The product of both sizes is exact as well.
+  const double each = op == "Mul" ? std::sqrt(most) : most;
+  return std::ranges::all_of(inputs, same) &&
+         std::ranges::all_of(inputs, [&](auto name) { return passed_on_.IsWhole(name, each); });
+}
+
+// Some subtract the zero point from the codes, which is exact, and others its product with the
+// scale from that of the codes, which cancel.
+void ErrorPropagation::RoundCodes(Step& step) {
+  if (!IsFloat(step.type)) return;
+  const double shift = passed_on_.Shift(step.node).value_or(0);
+  if (shift > 0) Add(step, 1, 1, kRoundingRms * shift);
+}
+
+// What lies at the border is there twice.
+void ErrorPropagation::Mirror(Step& step) const {
+  const OnnxAttribute* mode = NodeAttributes(model_, step.node).Find("mode");
+  if (mode == nullptr || mode->s == "constant") return;
+  ErrorPrediction& error = step.error;
+  error.reached = std::min(error.reached * kMirrored, 1.0);
+  error.fresh = std::min(error.fresh * kMirrored, 1.0);
+  error.flipped *= std::sqrt(kMirrored);
+}
+
+// Constants and what is fed are the same on both sides.
+bool ErrorPropagation::HasPassed(std::string_view name) {
+  if (name.empty() || seen_.values(name) == nullptr) return true;
+  const auto known = has_passed_.find(name);
+  if (known != has_passed_.end()) return known->second;
+  const auto predicted = measured_.find(std::string(name));
+  const bool passed =
+      predicted != measured_.end() && seen_.passes(predicted->first, predicted->second);
+  return has_passed_[name] = passed;
+}
+
+// What both sides' inputs differ by is no fault of this operator.
+void ErrorPropagation::TakePassedOn(const Step& step, size_t output, ErrorPrediction& error) {
+  if (!seen_.passes || !seen_.values || !seen_.others || error.quantisers == 0) return;
+  const auto inputs = step.graph.Inputs(step.node);
+  const auto has_passed = [&](std::string_view name) { return HasPassed(name); };
+  if (inputs.empty() || !std::ranges::all_of(inputs, has_passed)) return;
+  const ErrorPrediction* first = Find(inputs[0]);
+  const double known = first != nullptr ? kTieDeviations * first->typical : 0;
+  // An own rounding may bring a difference over the limit.
+  const double differs = std::max(error.clean, UnitRoundoff(DType::kFloat32)) / 2;
+  const auto passed = passed_on_.Of(step.node, output, step.type, {differs, known});
+  if (!passed) return;
+  const double squares = Square(passed->rms) + passed->ties * Square(passed->step);
+  error.flipped = std::max(error.flipped, kPassedTimes * std::sqrt(squares));
+  const double share = std::min(passed->differ + passed->ties, 1.0);
+  error.fresh = std::max(error.fresh, share - error.reached);
+  error.largest = std::max(error.largest, passed->largest);
+  if (passed->ties > 0) error.largest = std::max(error.largest, passed->largest + passed->step);
+  SetRms(error);
+}
+
+}  // namespace vernier

@@ -1,0 +1,70 @@
+// What both sides' values show of an operator behind quantisers: the differences of its inputs, as
+// it passes them on, and the values that lie where a step ends.
+//
+// Behind a quantiser errors are few and large: single codes that differ by a step. What is typical
+// of errors that are spread evenly says little of them, but what an operator makes of them can be
+// computed: element by element where it treats elements apart, and by the sums of squares of its
+// channels where it multiplies matrices.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/onnx/onnx_model.h"
+#include "model/rounding/error_model.h"
+#include "model/rounding/operand.h"
+
+namespace vernier {
+
+/// Relative to the root mean square of the output's values.
+struct PassedOn {
+  double rms = 0;      ///< of the output's differences
+  double largest = 0;  ///< of them
+  double differ = 0;   ///< share of the elements that differ by more than the limit
+  double ties = 0;     ///< share of the elements that may go to either of two steps
+  double step = 0;     ///< between these
+};
+
+/// How large a difference counts, and how far values are known, as shares of their scales.
+struct PassedLimits {
+  double differs = 0;
+  double known = 0;
+};
+
+class PassedDifferences {
+ public:
+  /// All must outlive it.
+  PassedDifferences(const OnnxModel& model, const SeenOutputs& seen)
+      : model_(model), operands_(model, seen) {}
+
+  /// Of an output of a node of the main graph, whose first output has that type; nullopt where
+  /// values are not known or the operator has no rule here.
+  std::optional<PassedOn> Of(const OnnxNode& node, size_t output, DType type, PassedLimits limits);
+
+  /// How large the products of scale and zero point are beside the values that are left: of a
+  /// DequantizeLinear.
+  std::optional<double> Shift(const OnnxNode& node);
+
+  /// Whether a tensor has whole numbers of at most that size on both sides, as far as is known.
+  bool IsWhole(std::string_view name, double most);
+
+ private:
+  std::optional<PassedOn> OfElements(const OnnxNode& node, PassedLimits limits);
+  std::optional<std::vector<Operand>> Scaled(const OnnxNode& node);
+  std::optional<PassedOn> OfCodes(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfQuotients(const OnnxNode& node, DType type, PassedLimits limits);
+  std::optional<PassedOn> OfSteps(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfRange(const OnnxNode& node, size_t output, PassedLimits limits);
+  std::optional<PassedOn> OfConvolution(const OnnxNode& node);
+  std::optional<PassedOn> OfProduct(const OnnxNode& node);
+  std::optional<Operand> Find(const OnnxNode& node, size_t input);
+  /// What a matrix operator multiplies, without its zero point.
+  std::optional<Operand> Factor(const OnnxNode& node, size_t input);
+
+  const OnnxModel& model_;
+  OperandFinder operands_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,173 @@
+#include "model/rounding/passed_on.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/rounding/error_test_graphs.h"
+
+namespace vernier {
+namespace {
+
+using namespace testing_model;
+
+// What is predicted where both sides have these outputs, and those that fail are named.
+ErrorPredictions PredictBoth(const std::string& graph, const std::vector<SeenTensor>& of_a,
+                             const std::vector<SeenTensor>& of_b, std::string_view failing = {},
+                             const std::vector<SeenTensor>& fed = {}) {
+  const auto as_map = [](const std::vector<SeenTensor>& tensors) {
+    TensorMap map;
+    for (const auto& [name, elements, dims] : tensors) {
+      map.push_back({name, SeenValues(elements, dims)});
+    }
+    return map;
+  };
+  const TensorMap a = as_map(of_a), b = as_map(of_b), inputs = as_map(fed);
+  std::vector<std::string> names;
+  for (const NamedTensor& tensor : a) names.push_back(tensor.name);
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(a, name); };
+  seen.others = [&](std::string_view name) { return Find(b, name); };
+  seen.fed = [&](std::string_view name) { return Find(inputs, name); };
+  seen.passes = [&](const std::string& name, const ErrorPrediction&) { return name != failing; };
+  const OnnxModel model = *Parse(Model(graph));
+  return *PredictErrors(model, {}, kAsInModel, kAsInModel, names, FedInputs::kSame, seen);
+}
+
+// Codes around a zero point of 128, which MatMulInteger subtracts.
+const std::string kIntegerProduct =
+    Input("x", {1, 4}) + Weight("w0", {4, 4}) + WeightOf("w", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}) +
+    Do("MatMul", {"x", "w0"}, "p") +
+    Field(1, Node("DynamicQuantizeLinear", {"p"}, {"q", "s", "z"})) +
+    Do("MatMulInteger", {"q", "w", "z"}, "y") + Do("Identity", {"y"}, "end");
+
+std::vector<SeenTensor> ProductSeen(float code, float sum) {
+  return {{"p", {0.1F, 0.2F, -0.1F, 0.3F}, {1, 4}},
+          {"q", {130, 132, code, 134}, {1, 4}},
+          {"s", {0.05F}, {}},
+          {"z", {128}, {}},
+          {"y", {sum, sum + 12}, {1, 2}}};
+}
+
+TEST(PassedOnTest, AFlippedCodeMovesSumsByItsWeightsBesideWhatTheZeroPointLeaves) {
+  const auto same = PredictBoth(kIntegerProduct, ProductSeen(126, 30), ProductSeen(126, 30));
+  const auto flipped = PredictBoth(kIntegerProduct, ProductSeen(126, 30), ProductSeen(127, 35));
+  const double scale = std::sqrt((30 * 30 + 42 * 42) / 2.0);
+  const double moved = std::sqrt((5 * 5 + 6 * 6) / 2.0) / scale;
+  EXPECT_GE(flipped.at("y").rms, 1.5 * moved);
+  EXPECT_LT(same.at("y").rms, moved);
+  EXPECT_DOUBLE_EQ(flipped.at("y").largest, 6 / scale);
+}
+
+TEST(PassedOnTest, WhatFailsExcusesNothing) {
+  const auto seen = [](std::string_view failing) {
+    return PredictBoth(kIntegerProduct, ProductSeen(126, 30), ProductSeen(90, 30), failing);
+  };
+  EXPECT_GT(seen("").at("y").rms, 10 * seen("q").at("y").rms);
+}
+
+// A zero point, which says that codes are bytes.
+std::string ByteOf(std::string_view name, char value) {
+  const std::string_view raw(&value, 1);
+  return Field(5, Number(2, kUint8) + Field(8, name) + Field(9, raw));
+}
+
+const std::string kSteps = Input("x", {1, 4}) + Weight("w0", {4, 4}) + WeightOf("s", {}, {0.5F}) +
+                           ByteOf("z", static_cast<char>(200)) + Do("MatMul", {"x", "w0"}, "p") +
+                           Do("QuantizeLinear", {"p", "s", "z"}, "q") +
+                           Do("DequantizeLinear", {"q", "s", "z"}, "y") +
+                           Do("Identity", {"y"}, "end");
+
+std::vector<SeenTensor> StepsSeen(float p, float q) {
+  return {{"p", {1, -1, 2, p}, {1, 4}},
+          {"q", {202, 198, 204, q}, {1, 4}},
+          {"y", {1, -1, 2, (q - 200) / 2}, {1, 4}}};
+}
+
+TEST(PassedOnTest, ADequantisedStepIsLargeBesideTheValues) {
+  const auto seen = PredictBoth(kSteps, StepsSeen(0.75F, 201), StepsSeen(0.75F, 202));
+  const double step = 0.5 / std::sqrt((1 + 1 + 4 + 0.625) / 4);
+  EXPECT_NEAR(seen.at("y").largest, step, 1e-3 * step);
+  EXPECT_GE(seen.at("y").rms, step / 2);
+  EXPECT_GE(seen.at("y").reached + seen.at("y").fresh, 0.25);
+}
+
+// Averages of codes lie on a grid: where that meets the ends of steps, more flip than do elsewhere.
+TEST(PassedOnTest, ValuesAtTheEndOfAStepMayGoToEither) {
+  const auto clear = PredictBoth(kSteps, StepsSeen(0.6F, 201), StepsSeen(0.6F, 201));
+  const auto tied = PredictBoth(kSteps, StepsSeen(0.75F, 202), StepsSeen(0.75F, 202));
+  EXPECT_LT(clear.at("q").fresh, 0.25);
+  EXPECT_GE(tied.at("q").fresh, 0.25);
+  EXPECT_GT(tied.at("q").rms, clear.at("q").rms);
+}
+
+TEST(PassedOnTest, ProductsPassOnWhatTheirFactorsDifferBy) {
+  const std::string graph = kSteps + WeightOf("gates", {1, 4}, {0.1F, 0.1F, 0.1F, 9}) +
+                            Do("Mul", {"y", "gates"}, "gated") + Do("Identity", {"gated"}, "last");
+  const auto with_gates = [](std::vector<SeenTensor> seen, float last) {
+    seen.push_back({"gated", {0.1F, -0.1F, 0.2F, last}, {1, 4}});
+    return seen;
+  };
+  const auto seen = PredictBoth(graph, with_gates(StepsSeen(0.75F, 201), 4.5F),
+                                with_gates(StepsSeen(0.75F, 202), 9));
+  const double scale = std::sqrt((4.5 * 4.5 + 81) / 8);
+  EXPECT_GE(seen.at("gated").rms, 4.5 / 2 / scale);
+}
+
+// 0.01 (q - 250) as 0.01 q - 2.5: the rounding of 2.5 is large beside what is left.
+TEST(PassedOnTest, AZeroPointMayBeSubtractedFromProducts) {
+  const auto rms = [](float zero) {
+    const std::string graph = WeightOf("q", {4}, {251, 249, 252, 250}) +
+                              WeightOf("s", {}, {0.01F}) + WeightOf("z", {}, {zero}) +
+                              Do("DequantizeLinear", {"q", "s", "z"}, "y");
+    return Predict(graph).at("y").rms;
+  };
+  EXPECT_EQ(rms(0), 0);
+  EXPECT_NEAR(rms(250) / rms(240), 204.1 / 22.7, 0.5) << "as the values that are left";
+}
+
+// Floor makes whole numbers; what casts them makes no steps of its own.
+TEST(PassedOnTest, ACastOfWholeNumbersAddsNoFlips) {
+  const std::string to = Attribute("to", kInt64);
+  const std::string graph = Linear(64) + Do("Floor", {"y"}, "f") + Do("Cast", {"f"}, "whole", to) +
+                            Do("Cast", {"y"}, "cut", to) + Do("Cast", {"cut"}, "same", to);
+  const ErrorPredictions errors = Predict(graph, kInBFloat16);
+  EXPECT_TRUE(errors.at("whole").steps);
+  EXPECT_DOUBLE_EQ(errors.at("whole").flips, errors.at("f").flips);
+  EXPECT_EQ(errors.at("whole").quantisers, 1);
+  EXPECT_EQ(errors.at("cut").quantisers, 1);
+}
+
+TEST(PassedOnTest, WholeFloatsAreAddedWithoutRounding) {
+  const std::string graph = Input("ids", {1, 3}) + WeightOf("one", {}, {1}) +
+                            WeightOf("half", {}, {0.3F}) + Do("Add", {"ids", "one"}, "next") +
+                            Do("Cast", {"next"}, "index", Attribute("to", kInt64)) +
+                            Do("Add", {"ids", "half"}, "between");
+  const auto predict = [&](float id) {
+    return PredictBoth(graph, {}, {}, "", {{"ids", {3, 70, id}, {1, 3}}});
+  };
+  EXPECT_EQ(predict(5).at("next").rms, 0);
+  EXPECT_EQ(predict(5).at("index").rms, 0);
+  EXPECT_FALSE(predict(5).at("index").steps);
+  EXPECT_GT(predict(5).at("between").rms, 0);
+  EXPECT_GT(predict(5.5F).at("next").rms, 0);
+  EXPECT_GT(predict(0x1p25F).at("next").rms, 0) << "beyond what float32 counts";
+}
+
+TEST(PassedOnTest, OwnOperatorsOfOnnxRuntimeGiveCodes) {
+  const std::string graph = Linear(64) + WeightOf("s", {}, {0.5F}) + Weight("z", {}, kUint8) +
+                            Do("QuantizeLinear", {"y", "s", "z"}, "q") +
+                            Do("QLinearLeakyRelu", {"q", "s", "z", "s", "z"}, "r");
+  EXPECT_TRUE(Predict(graph).at("r").steps);
+}
+
+TEST(PassedOnTest, AMirroredBorderHasItsFlipsTwice) {
+  const std::string mode = Field(5, Field(1, "mode") + Field(4, "reflect") + Number(20, 3));
+  const std::string graph =
+      kSteps + Do("Pad", {"y", "pads"}, "mirrored", mode) + Do("Pad", {"y", "pads"}, "zeros");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_NEAR(errors.at("mirrored").fresh, 2 * errors.at("zeros").fresh, 1e-12);
+}
+
+}  // namespace
+}  // namespace vernier
