@@ -100,7 +100,7 @@ class BlameRecord(_Investigation):
         for layer in self.layers:
             if name == layer.node or any(name == output.name for output in layer.outputs):
                 return layer
-        raise NotFound(f"no layer '{name}' was looked at; there are: "
+        raise NotFound(f"no layer '{name}' was examined; there are: "
                        + ", ".join(layer.node for layer in self.layers))
 
     def __repr__(self):

@@ -204,7 +204,7 @@ Result<double> MeasureLayer(const MeasuredFlip& measured, const Tensor& expected
 }
 
 void NoteUnmeasured(const std::string& what, const Status& why, BlameRecord& record) {
-  record.notes.push_back("the margin that " + what + " eats was not measured: " + why.message());
+  record.notes.push_back("the margin that " + what + " uses up was not measured: " + why.message());
 }
 
 // Nothing where the decision has no margin that could be eaten.

@@ -93,7 +93,7 @@ class Flips(Case):
         said, found = self.search("--on-flips", "--decision", "top1", code=1)
         self.assertEqual(found["on_flips"]["decisions"][0]["near_ties"], 1, said)
         self.assertIn("top1 of 'y': 1 of 1 flip may be clear: near ties by an error bound that the "
-                      "output exceeds, which a wrong network has as well; to decide, give "
+                      "output exceeds, which a wrong network could have too; to decide, give "
                       "--near-tie X",
                       "\n".join(found["notes"]))
 

@@ -223,7 +223,7 @@ class Decode(Case):
                              *CACHED)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("--feed-back: --decode makes one step, and there is no next one that "
-                      "anything could be fed to: leave out what goes on", ended.out + ended.err)
+                      "anything could be fed to: leave out what continues", ended.out + ended.err)
 
 
 class Misfed(Case):

@@ -219,7 +219,7 @@ class Nothing(PictureTest):
             with self.subTest(flags=flags):
                 done = self.run_it("--compare", "l2", "--l2-threshold", "100", *flags)
                 self.assertEqual(done.returncode, 2)
-                self.assertIn(f"[!] {flags[0]}: pictures are of what the comparison function "
+                self.assertIn(f"[!] {flags[0]}: pictures show the results of the comparison function "
                               "'simple' finds", done.stderr)
                 self.assertNotIn("Accuracy Comparison", done.stdout)
         self.draw("--compare", "l2", "simple", "--l2-threshold", "100")
@@ -295,7 +295,7 @@ class Showing(PictureTest):
                            environment={"TMPDIR": str(self.folder)})
         self.assertEqual(done.returncode, 1)
         shown = next(self.folder.glob("vernier-pictures-*"))
-        self.assertIn(f"The pictures cannot be opened here: there is no display. They are in '{shown}'",
+        self.assertIn(f"The pictures cannot be shown here: there is no display. They are in '{shown}'",
                       done.stdout)
         self.assertEqual(len(list(shown.iterdir())), 6)
 

@@ -26,7 +26,7 @@ function blameSection() {
   }
   if (blame.unexposed) {
     section.append(make('details', {},
-        make('summary', {}, `${some(blame.unexposed.length, 'tensor')} could not be looked at`),
+        make('summary', {}, `${some(blame.unexposed.length, 'tensor')} could not be examined`),
         plainTable([{title: 'tensor', words: true}, {title: 'why', words: true}],
             blame.unexposed.map((t) => [t.name || '', t.why || '']), 'Tensors not looked at')));
   }

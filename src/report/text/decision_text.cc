@@ -200,7 +200,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
           std::to_string(labels.wrong_to_wrong) + " wrong to wrong";
   const bool discordant = labels.right_to_wrong + labels.wrong_to_right > 0;
   text += discordant ? "; McNemar's exact p " + FormatG(labels.p, 3)
-                     : "; no sample is right on one side alone, which proves nothing";
+                     : "; no sample is right on only one side, so there is nothing to test";
   if (labels.samples_to_see <= 0) return text;
   return text + "; it takes about " + Counted(labels.samples_to_see, "sample") +
          " to see a change of " + PointsText(labels.change) + " with 80 % power";

@@ -78,7 +78,7 @@ void JudgeOnlyFirstSteps(const VerdictScope& scope, const ComparedPair& pair,
       pair.label() +
       ": --decode: every prompt ends or parts at its first token, so that no step to which "
       "anything "
-      "was fed back was compared: add --state reference or --tokens to compare the steps behind it";
+      "was fed back was compared: add --state reference or --tokens to compare the steps after it";
   if (plan.lenient && !plan.strict) return scope.run.notes.push_back(std::move(sentence));
   scope.NotDone(std::move(sentence));
 }
