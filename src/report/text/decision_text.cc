@@ -282,7 +282,7 @@ std::string FormatMarginLosses(const BlameFlipsRecord& flips) {
                      ", one layer of the candidate alone\n";
   for (const BlameEatenMargin& layer : flips.margins) {
     text += "    " + VisibleLine(layer.node + " [" + layer.op_type) + "] " +
-            (layer.eaten < 0 ? "adds " : "eats ") + InPercent(std::fabs(layer.eaten)) +
+            (layer.eaten < 0 ? "adds " : "uses up ") + InPercent(std::fabs(layer.eaten)) +
             " %, which leaves " + FormatG(layer.margin, 3) +
             (layer.margin < 0 ? ": another answer" : "") + "\n";
   }
