@@ -167,7 +167,7 @@ Status CheckDecisions(const RunPlan& plan) {
   if (plan.runners.empty()) return {};  // saved outputs have no inputs
   if (plan.execution.sequential || plan.steps.wanted()) {
     return InvalidArgument(
-        std::string("--save-flips: inputs are at hand only where an iteration ") +
+        std::string("--save-flips: inputs are available only where an iteration ") +
         "is compared as it is made: leave out " +
         (plan.steps.wanted() ? "--steps" : "--sequential-runners"));
   }

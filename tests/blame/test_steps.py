@@ -321,7 +321,7 @@ class Tokens(Case):
         parted = step["divergence"]
         self.assertEqual((parted["step"], parted["first_token"], parted["second_token"]),
                          (1, 55, 62))
-        self.assertIn("the tokens part there, prompt 0: token 55 against 62 (beyond tolerance)",
+        self.assertIn("the tokens diverge there, prompt 0: token 55 against 62 (beyond tolerance)",
                       said)
         self.assertIn(found["culprits"][0]["node"], ("present.2.value", "present.2.key"), said)
 
@@ -339,7 +339,7 @@ class Tokens(Case):
         said, found = self.search(None, 0)
         self.assertEqual(found["culprits"], [])
         self.assertNotIn("divergence", found["at_step"])
-        self.assertNotIn("the tokens part", said)
+        self.assertNotIn("the tokens diverge", said)
 
 
 if __name__ == "__main__":
