@@ -185,8 +185,8 @@ class Decode(Case):
         words = ("--decode-stop", first, "--atol", "1e-3")
         pair = self.run_two(*words, fault="swapped-key-value", prompts=PROMPTS[:1], code=4)
         self.assertTrue(pair["incomplete"])
-        self.assertIn("not done: a vs. b: --decode: every prompt ends or diverges at its first token, "
-                      "so that no step to which anything was fed back was compared", self.said)
+        self.assertIn("not done: a vs. b: --decode: every prompt ends or diverges at its first "
+                      "token, so no step to which anything was fed back was compared", self.said)
         self.run_two(*words, "--lenient", prompts=PROMPTS[:1])
         self.assertIn("note: a vs. b: --decode: every prompt ends", self.said)
         ends = self.run_two("--decode-stop", first, prompts=PROMPTS)

@@ -66,7 +66,7 @@ function agreementCaption(decode) {
   const all = decode.divergences || [];
   if (all.length) parts.push(`marks below: ${decode.forced ? 'tokens that differ' : 'where prompts diverge'}`);
   const prompts = decode.diverged_prompts
-      ? `${some(decode.diverged_prompts, 'prompt')} part${decode.diverged_prompts === 1 ? 's' : ''}, after a median ` +
+      ? `${some(decode.diverged_prompts, 'prompt')} diverge${decode.diverged_prompts === 1 ? 's' : ''}, after a median ` +
         `of ${show(decode.tokens_until_divergence_median)} equal tokens over all prompts` : 'no prompt diverges';
   return parts.join('; ') + `; ${prompts}.`;
 }
