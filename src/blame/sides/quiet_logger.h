@@ -1,4 +1,4 @@
-// The log of runs within a search: what is news in a single run is noise in the tenth.
+// The log of runs within a search: what is informative in a single run is noise in the tenth.
 #pragma once
 
 #include <mutex>
@@ -7,8 +7,8 @@
 
 namespace vernier {
 
-/// Passes warnings on once, and everything else only when the log is verbose. Errors are no news:
-/// that a probe fails is part of the search. Several threads may write.
+/// Passes warnings on once, and everything else only when the log is verbose. Errors are not passed
+/// on: failing probes are part of the search. Several threads may write.
 class QuietLogger final : public Logger {
  public:
   explicit QuietLogger(Logger& logger) : logger_(logger) {}
