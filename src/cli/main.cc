@@ -83,8 +83,8 @@ void WriteToStderr(std::string_view text) {
   (void)!::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// Nothing ends without a sentence. Memory that cannot be had is no defect; anything else is. What
-// was saved before is on the disk, as if the program had been killed.
+// Nothing ends without a sentence. Lack of memory is not a defect; anything else is. What was saved
+// before is on the disk, as if the program had been killed.
 [[noreturn]] void EndUnexpectedly() noexcept {
   constexpr int kDefectOrNoMemory = 70;
   constexpr std::string_view kSaved =

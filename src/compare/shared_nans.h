@@ -13,7 +13,7 @@ struct TensorPair {
 
 /// The tensors with zeros in the places where both have a NaN, of their own types. Absent where
 /// there is no such place, where the two are no floats of a byte or more with one shape, and where
-/// memory cannot be had; nothing is copied before the first such place was found.
+/// memory runs out; nothing is copied before the first such place was found.
 std::optional<TensorPair> WithoutSharedNans(const Tensor& a, const Tensor& b);
 
 /// Whether all elements are the same, NaN as NaN and infinities as themselves.

@@ -40,8 +40,7 @@ inline constexpr size_t kMostSearchedRounds = 8;
 struct BodyFindings {
   std::vector<BlameCulprit> culprits;
   std::vector<BlameCulprit> around;  ///< nodes of the graph around it, whose constants came along
-  std::string largest;  ///< "in the body of 'loop' ...", the layer with the largest error; empty:
-                        ///< none has one
+  std::string largest;  ///< "in the body of 'loop' ...", the layer that is worst; empty: none is
 };
 
 /// Both sides' bodies of the candidate's `node` as models, fed with what the reference feeds them

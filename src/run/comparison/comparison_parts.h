@@ -17,8 +17,8 @@
 
 namespace vernier {
 
-/// What takes part in the comparisons of a run beside the outputs; null: it does not. All must
-/// outlive them.
+/// What takes part in the comparisons of a run besides the outputs; null: absent. All must outlive
+/// them.
 struct ComparisonParts {
   struct Scripts {
     ScriptClient* comparison = nullptr;

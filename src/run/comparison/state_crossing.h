@@ -1,4 +1,4 @@
-// Whether its history explains what a runner gives at a step: the reference infers the step once
+// Whether the history explains the result of a runner at a step: the reference infers the step once
 // more, with the candidate's state (--state cross).
 #pragma once
 

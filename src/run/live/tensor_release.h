@@ -1,4 +1,4 @@
-// Lets go of tensors beside other work.
+// Releases tensors during other work.
 #pragma once
 
 #include <future>
@@ -11,7 +11,7 @@ namespace vernier {
 /// To unmap and free a gigabyte takes the kernel a fifth of a second.
 class TensorRelease {
  public:
-  /// Lets go of the tensors; where they are large, on a thread of their own.
+  /// Releases the tensors; if they are large, on a thread of their own.
   void Add(TensorMap tensors);
 
   /// Returns when all are gone, which is to be before there are new ones: they count as memory.
