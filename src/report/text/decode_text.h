@@ -12,7 +12,7 @@ namespace vernier {
 /// behind that were not compared". Empty where nothing was decoded.
 std::string FormatDecode(const PairRecord& pair);
 
-/// The sentence of FormatSteps, then that one: what time says of a pair. Either may be missing.
+/// The sentence of FormatSteps, then that one: a pair over time. Either may be missing.
 std::string FormatStepsAndTokens(const PairRecord& pair);
 
 /// Do tokens diverge where the logits are out of tolerance, and does that count?

@@ -1,4 +1,4 @@
-// A log in which errors may be no more than warnings: what they report is not judged.
+// A log in which errors may be only warnings: what they report is not judged.
 #pragma once
 
 #include <string_view>
