@@ -203,8 +203,8 @@ class Steps(Case):
         recurrent("bad.onnx", 1.01)
         words = ("--map-inputs", "new:h=h[:,::-1]")
         said, _ = self.search(2, *words)
-        self.assertIn("--map-inputs: blame feeds both sides the same tensor under a name, but 'h' would "
-                      "be a different one for new", said)
+        self.assertIn("--map-inputs: blame feeds both sides the same tensor under a name, but "
+                      "'h' would be a different one for new", said)
 
     def test_nan_in_the_inputs_is_named(self):
         recurrent("good.onnx")

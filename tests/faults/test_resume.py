@@ -66,7 +66,7 @@ class Resume(FaultTest):
                 self.kill_after(name, 12)
                 ended = self.run_whole(name, "--resume", behaviour="sleep=0")
                 self.assertEqual(ended.code, 0, ended)
-                self.assertIn("--resume: going on from", ended.out)
+                self.assertIn("--resume: continuing from", ended.out)
                 self.assertIn(f"Passed: {TOTAL}/{TOTAL} iterations", ended.out)
                 # Twelve had begun, so eleven at least were there; two of them are made again.
                 self.assertLessEqual(self.inferences(), TOTAL - 11 + 2)

@@ -23,8 +23,8 @@ class Tokens(PageCase):
         self.show(records.decoded(32, [8, 16, 20, None]))
         self.assertEqual(self.browser.ask(CAPTION),
                          "Share of equal tokens at each step, 4 prompts: 76 of 128 tokens agree; "
-                         "marks below: where prompts diverge; 3 prompts diverge, after a median of 20 "
-                         "equal tokens over all prompts.")
+                         "marks below: where prompts diverge; 3 prompts diverge, after a median of "
+                         "20 equal tokens over all prompts.")
         (table,) = self.browser.ask(ROWS)
         self.assertEqual(table, [["0", "0", "8", "17", "1e\u22126", "1024", "0.25", "near tie"],
                                  ["1", "0", "16", "17", "1e\u22126", "1024", "0.25",

@@ -156,7 +156,7 @@ class Script(TorchCase):
             with self.subTest(place=place):
                 done = self.passes("net.pt", "--torch", "--torch-in", place, "--input-shapes",
                                    "data:[4,6]", "bias:[3]", "--iterations", "3")
-                self.assertEqual((done.out + done.err).count("are matched in order: 'x' is given 'data', "
+                self.assertEqual((done.out + done.err).count("matched in order: 'x' is given 'data', "
                                                              "'bias' is given 'bias'"), 1, str(done))
                 done = self.passes("net.pt", "--torch", "--torch-in", place, *SHAPES)
                 self.assertNotIn("go in order", done.out + done.err)

@@ -129,8 +129,8 @@ class Model:
     def _warn_of_order(self, names, feed):
         if not self.warned_of_order:
             pairs = ", ".join(f"'{name}' is given '{given}'" for name, given in zip(names, feed))
-            print("[W] the module's inputs have other names than those of the feed and are matched in order: "
-                  + pairs)
+            print("[W] the module's inputs have other names than those of the feed and are "
+                  "matched in order: " + pairs)
         self.warned_of_order = True
 
     def _named(self, results):
