@@ -213,7 +213,7 @@ def blame(model, runners, inputs=None, **options):
     """Finds the layer that makes two runners differ, as `vernier blame` does: a BlameRecord.
 
     model, runners and inputs are those of vernier.run, but for callables as runners, whose layers
-    cannot be looked at. Options are those of `vernier blame`: reference="onnxrt", iterations=2,
+    cannot be examined. Options are those of `vernier blame`: reference="onnxrt", iterations=2,
     bundle="folder", save_blame="blame.json", report="page.html", ...
     """
     text, summary, error, code, lost = _investigate("blame", model, runners, inputs, options)
