@@ -172,7 +172,7 @@ class Resume(Case):
             ended = self.blame()
             self.assertEqual(ended.returncode, 3, ended.stdout)
             self.assertRegex(ended.stderr, "--resume: 'state.json' is (not saved by an interrupted "
-                                           "search keeps|from another command)")
+                                           "search|from another command)")
             self.assertEqual(Path("state.json").read_text(), text)
         ended = self.blame("--save-blame", "state.json")
         self.assertEqual(ended.returncode, 2, ended.stdout)
