@@ -140,7 +140,7 @@ class Extremes(Case):
         ended, record = self.check(*words, "--sets", "zeros", "--strict")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertEqual([a["other_sign"] for a in record["answers"]], [0, 32])
-        self.assertIn("32 zeros of the other sign", ended.out)
+        self.assertIn("32 zeros of the opposite sign", ended.out)
 
     def test_the_summary_says_what_was_compared(self):
         body = "return {'y': feed['x'], 'z': np.zeros(4, 'f4')}"
