@@ -139,7 +139,7 @@ class IdentityBackend {
                              std::string(device) + "'");
     }
     if (!host_.takes_cuda_outputs()) {
-      return Unimplemented("this host takes no outputs on a CUDA device");
+      return Unimplemented("this host does not accept outputs on a CUDA device");
     }
     VERNIER_ASSIGN_OR_RETURN(const cuda::Driver driver, cuda::Driver::Load());
     VERNIER_ASSIGN_OR_RETURN(cuda::PrimaryContext context, cuda::PrimaryContext::Retain(driver, 0));

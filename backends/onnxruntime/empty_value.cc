@@ -32,7 +32,7 @@ std::string ModelBytes(char element) {
 
 Result<Value> MakeEmptySequence(const Api& api, ONNXTensorElementDataType element) {
   if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) {
-    return Unimplemented("ONNX Runtime's C interface makes no empty value of that type");
+    return Unimplemented("ONNX Runtime's C interface cannot create an empty value of that type");
   }
   const OrtApi& table = *api.table;
   OrtSessionOptions* options = nullptr;

@@ -214,7 +214,10 @@ Result<Value> AssembleMap(const Api& api, const NestedInput& input, const std::s
     const char* const data = static_cast<const char*>(part->data);
     bytes.insert(bytes.end(), data, data + part->byte_size);
   }
-  if (keys.empty()) return InvalidArgument("input '" + name + "': ONNX Runtime takes no empty map");
+  if (keys.empty())
+    return InvalidArgument("input '" + name +
+                           "': ONNX Runtime does not accept an"
+                           " empty map");
   if (const vn_tensor* const count = FindInput(inputs, KeyCountName(name)); count != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(const auto said, ReadScalar<int64_t>(*count));
     if (said != static_cast<int64_t>(keys.size())) {
@@ -314,7 +317,7 @@ Result<Value> Assemble(const Api& api, const NestedInput& input, Inputs inputs) 
   // A value that a node Optional makes for this ends the process when it is fed.
   if (is_there == 0) {
     return Unimplemented("input '" + input.name +
-                         "': ONNX Runtime's C interface takes no absent optional");
+                         "': ONNX Runtime's C interface does not accept an absent optional");
   }
   return AssembleValue(api, input, input.name, inputs);
 }

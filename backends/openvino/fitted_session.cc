@@ -185,7 +185,7 @@ Status FittedSession::Refit(const InputShapes& feed) {
 // window is larger than its input, gives NaN for every later one, without an error.
 Status FittedSession::OpenAfresh() {
   if (!may_open_afresh_) {
-    return BackendError("after an inference that failed OpenVINO's results cannot be trusted");
+    return BackendError("after a failed inference OpenVINO's results cannot be trusted");
   }
   VERNIER_ASSIGN_OR_RETURN(session_, OpenWith(written_.value_or(InputShapes())));
   spoiled_ = false;

@@ -28,8 +28,8 @@ class OpenVinoBackend {
         sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes",
                        {.role = VN_ROLE_LAYER_NAMES}),
         sdk::OptionRow("feed_shapes", "word", "",
-                       "sizes of inputs that a model is compiled for which is refused without; "
-                       "default: those of the first feed"),
+                       "input sizes for a model that OpenVINO rejects without them; default: those"
+                       " of the first feed"),
     };
     return kOptions;
   }

@@ -52,8 +52,8 @@ Status CheckElementTypes(const Api& api) {
     if (tensor != nullptr) api.ov_tensor_free(tensor);
     if (!made || size != *ByteSize(row.dtype, 2)) {
       status = Unavailable("OpenVINO " + api.version + " at '" + api.path +
-                           "' numbers element types otherwise than the headers of this build: "
-                           "rebuild vernier against it");
+                           "' numbers element types differently from the headers of this build:"
+                           " rebuild vernier against it");
     }
   }
   api.ov_shape_free(&shape);

@@ -27,7 +27,7 @@ class TensorFlowBackend {
         sdk::OptionRow("ckpt", "name", "", "checkpoint in the folder, without an extension"),
         sdk::OptionRow("signature", "name", "",
                        "signature of a SavedModel; default serving_default"),
-        sdk::OptionRow("outputs", "name", "", "tensors to hand out, repeated; * for all"),
+        sdk::OptionRow("outputs", "name", "", "tensors to return, repeated; * for all"),
         sdk::OptionRow("freeze_graph", "switch", "", "constants in place of variables",
                        {.values = "1"}),
         sdk::OptionRow("save_pb", "path", "", "where the graph is saved"),

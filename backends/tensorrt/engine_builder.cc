@@ -92,8 +92,8 @@ std::string ParserErrors(const nvonnxparser::IParser& parser, const vn_model& mo
   }
   if (unsupported) {
     text +=
-        ". What TensorRT has no layer for can come from a plug-in layer of the operator's name "
-        "(--plugins LIBRARY), be left to another runner, or be cut away (vernier surgeon extract)";
+        ". For an operator that TensorRT lacks, load a plugin of the operator's name (--plugins"
+        " LIBRARY), use another runner, or leave the operator out (vernier surgeon extract)";
   }
   return text.empty() ? logger.TakeError() : text;
 }

@@ -66,7 +66,7 @@ Status MakeRuntime(const Shared& shared, const sdk::Options& options, OpenedEngi
   opened.runtime = LoadRuntime(*opened.full_runtime, *path);
   if (opened.runtime != nullptr) return {};
   return Malformed("--load-runtime: '" + *path + "' cannot be used: " + shared.logger.TakeError() +
-                   ". It wants the path of TensorRT's lean runtime, libnvinfer_lean.so." +
+                   ". It must be the path of TensorRT's lean runtime, libnvinfer_lean.so." +
                    std::to_string(kHeaderMajor) +
                    ", which comes with NVIDIA's packages and not with its Python wheels");
 }

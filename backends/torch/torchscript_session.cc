@@ -245,8 +245,10 @@ void TorchScriptSession::WarnOfOrder(std::span<const vn_tensor* const> feed) {
     pairs += (pairs.empty() ? "'" : ", '") + inputs_[i].name + "' is given '" +
              std::string(sdk::View(feed[i]->name)) + "'";
   }
-  host_.Warning("the module's inputs are not called as those of the feed, and go in order: " +
-                pairs);
+  host_.Warning(
+      "the module's inputs have other names than those of the feed and are matched in"
+      " order: " +
+      pairs);
 }
 
 Result<std::vector<c10::IValue>> TorchScriptSession::Arguments(

@@ -170,7 +170,7 @@ def read_json(path):
         try:
             return json.load(file)
         except ValueError as error:  # also of what is no UTF-8
-            raise ValueError(f"{path}: this is no JSON: {error}") from None
+            raise ValueError(f"{path}: this is not JSON: {error}") from None
 
 
 def read_settings(path):

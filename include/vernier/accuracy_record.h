@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-/// `simple`. Only the verdict on elements cannot be made again from the statistics.
+/// `simple`. Only the verdict on elements cannot be recomputed from the statistics.
 struct SavedSimple {
   /// By ErrorStat, absolute then relative; NaN where a difference was. The quantile may be missing;
   /// elemwise has none.
@@ -69,7 +69,7 @@ struct SavedFunction {
 struct AccuracyResults {
   std::vector<SavedFunction> functions;
 
-  /// Is there a verdict at all? Results without one say nothing, and must not pass for a match.
+  /// Is there a verdict at all? Results without one show nothing, and must not count as a match.
   bool checked_something() const;
   bool passed() const;
 };
@@ -79,7 +79,7 @@ struct AccuracyRecord {
   AccuracyResults results;  ///< only of the functions that were asked for
   /// Fields of saved functions that were not asked for, as Python lists: "['l2_norm']".
   std::vector<std::string> ignored;
-  /// Functions that were asked for and cannot be judged anew: `indices`, `logits`.
+  /// Functions that were requested but cannot be judged again: `indices`, `logits`.
   std::vector<CompareFunction> skipped;
 };
 

@@ -42,7 +42,7 @@ inline constexpr std::array<AbiDType, kDTypeCount - 1> kAbiDTypes = {{
     {DType::kFloat4E2M1, VN_DTYPE_FLOAT4_E2M1FN, 4},
 }};
 
-/// kUndefined, and a number that is no DType, give VN_DTYPE_SKIPPED with 0 bits.
+/// kUndefined, and a number that is not a DType, give VN_DTYPE_SKIPPED with 0 bits.
 constexpr AbiDType ToAbi(DType dtype) {
   for (const AbiDType& row : kAbiDTypes) {
     if (row.dtype == dtype) return row;

@@ -122,7 +122,7 @@ struct BlamePairRecord {
   double error = 0;  ///< RMS of the differences over the larger RMS; infinite: not comparable
 };
 
-/// How an output of the model without probes stands against the same with them.
+/// How an output of the model without probes differs from the same output with them.
 struct DisturbanceRecord {
   bool measured = false;
   bool changed = false;
@@ -139,7 +139,7 @@ struct DisturbanceRecord {
   std::string finding;              ///< one sentence; empty: nothing to say
 };
 
-/// One of the model's outputs that is over its bound although no layer makes an error.
+/// One of the model's outputs that exceeds its bound although no layer makes an error.
 struct BlameOutputCondition {
   std::string name;      ///< in the candidate
   double error = 0;      ///< the largest, with probes and without
@@ -169,7 +169,7 @@ struct BlameStepRecord {
   std::optional<DivergenceRecord> divergence = {};
 };
 
-/// The sample whose margin single layers eat.
+/// The sample whose margin single layers use up.
 struct BlameMarginSample {
   std::string output, kind;  ///< of the decision
   int64_t iteration = 0;
@@ -177,8 +177,8 @@ struct BlameMarginSample {
   double margin = 0;  ///< the reference's, above 0
 };
 
-/// What one layer costs of that: the candidate computes it from the reference's tensors, and the
-/// reference all others.
+/// How much of that one layer costs: the candidate computes it from the reference's tensors, and
+/// the reference computes all others.
 struct BlameEatenMargin {
   std::string node;
   std::string op_type;
@@ -186,7 +186,7 @@ struct BlameEatenMargin {
   double eaten = 0;   ///< the fraction that is lost; above 1: this layer alone changes the answer
 };
 
-/// The decisions whose flips the layers are of.
+/// The decisions whose flips led to the layers.
 struct BlameFlipsRecord {
   /// Over all iterations that were run; the margins are the first runner's, or those of the runner
   /// that --reference names.
@@ -211,14 +211,14 @@ struct BlameRecord {
   std::vector<UnexposedTensor> unexposed;
   /// Of a reference in another format than ONNX, in the order of the candidate's nodes; else empty.
   std::vector<BlamePairRecord> tensor_pairs;
-  /// Tensors that the candidate's runtime makes only when they are asked for; compared all the
-  /// same.
+  /// Tensors that the candidate's runtime computes only on request; compared
+  /// nevertheless.
   std::vector<std::string> fused_away;
   DisturbanceRecord disturbance;
   std::vector<BlameLayerRecord> layers;  ///< in topological order
   double output_error = 0;               ///< the largest total error of the model's own outputs
   /// The candidate's condition number: by how many roundoffs its outputs move when each float of
-  /// the inputs moves by one step; 0: not measured, since nothing hung on it.
+  /// the inputs moves by one step; 0: not measured, since nothing depended on it.
   double condition = 0;
   /// Of each output that it was measured for; `condition` is the largest of them. Empty in earlier
   /// records.
@@ -230,12 +230,12 @@ struct BlameRecord {
   int64_t iterations = 0;        ///< of which each layer has its worst; 0: not known
   int64_t batches = 0;
   uint64_t planned_bytes = 0;  ///< the most that all processes were expected to hold
-  /// Where the run before failed its tolerance and there are no culprits: one sentence on that.
+  /// If the preceding run failed its tolerance and there are no culprits: one sentence about that.
   std::string within_bounds;
   std::optional<BlameStepRecord> at_step;  ///< where feeds are sequences of steps
   /// With --on-flips. Then `iteration` of a layer is a place in `on_flips->iterations`.
   std::optional<BlameFlipsRecord> on_flips;
-  std::string error;       ///< why it was given up; empty: it was not
+  std::string error;       ///< why it was stopped; empty: it was not
   std::string resume_key;  ///< equal for commands that find the same
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, double>> timing;  ///< what took how many seconds
@@ -259,7 +259,7 @@ BlameCoverage CoverageOf(const BlameRecord& record);
 /// JSON with a schema_version; non-finite numbers are the strings "nan", "inf" and "-inf".
 std::string ToJson(const BlameRecord& record);
 
-/// What ToJson wrote, also of a search that was not finished. kMalformed.
+/// Reads what ToJson wrote, also for an unfinished search. kMalformed.
 Result<BlameRecord> BlameFromJson(std::string_view json);
 
 /// A record of a run that did nothing else.

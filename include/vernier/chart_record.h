@@ -1,4 +1,4 @@
-// What the charts of an output are drawn from: a few hundred numbers, whatever the tensor's size.
+// The data for the charts of an output: a few hundred numbers, whatever the tensor's size.
 #pragma once
 
 #include <cstdint>

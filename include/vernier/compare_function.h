@@ -1,5 +1,5 @@
-// The functions that compare two outputs, by their names. Records and reports are made of these;
-// how an output is judged is in compare_options.h.
+// The functions that compare two outputs, by their names. Records and reports consist of these; how
+// an output is judged is in compare_options.h.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ enum class CompareFunction : uint8_t {
   kScript,  ///< --compare-func-script: alone, and not by CompareIteration
 };
 
-/// The place of a metric among the metrics; at least kMetricCount for what is none.
+/// The place of a metric among the metrics; at least kMetricCount if it is not a metric.
 constexpr size_t MetricIndex(CompareFunction function) {
   return static_cast<size_t>(function) - static_cast<size_t>(CompareFunction::kL2);
 }

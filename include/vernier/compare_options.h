@@ -54,12 +54,12 @@ struct CompareOptions {
   PerOutput<int64_t> index_tolerance;
 
   /// `logits`: the axis of the classes (negative counts from the last) of the outputs that it is
-  /// for. With entries alone it is for those; otherwise for every floating output with two classes
-  /// or more along that axis, the last where no fallback says another.
+  /// for. With only entries it applies to those; otherwise to every floating output with at least
+  /// two classes along that axis, which is the last one unless a fallback says otherwise.
   PerOutput<int64_t> logits_axis;
   /// The largest mean KL divergence over the positions that passes, in nats; >= 0.
   PerOutput<double> logits_kl_threshold;
-  /// The least fraction of positions with an equal top-1 that passes, within [0, 1]. Close flips
+  /// The smallest fraction of positions with an equal top-1 that passes, within [0, 1]. Close flips
   /// count as equal.
   PerOutput<double> logits_top1_threshold;
   /// How many classes are in the sets that are compared; >= 1.
@@ -71,9 +71,9 @@ struct CompareOptions {
   /// 'attention_mask', where there is one with a value for each position of the logits.
   std::string mask;
 
-  /// Of the metrics, each in its unit (PSNR and SNR in decibels, ULP in representable numbers, the
-  /// KL divergence in nats): the least value that passes of those where more is better, the largest
-  /// of the others. Without an entry and a fallback, the default that --help shows.
+  /// The threshold of each metric in its unit (PSNR and SNR in decibels, ULP in representable
+  /// numbers, the KL divergence in nats): the smallest value that passes if more is better,
+  /// otherwise the largest. Without an entry and a fallback, the default that --help shows.
   PerMetric<PerOutput<double>> thresholds;
 
   /// How many of the worst elements are reported for an output that does not match; >= 0.

@@ -26,9 +26,9 @@ struct PropertyRecord {
   std::string detail = {};         ///< what was tried, or what happened instead
   std::string smallest_case = {};  ///< of kBroken: the smallest one tried that breaks it
   double times_over = 0;           ///< of kHolds: in multiples of the bound; 0: the same bits
-  /// Of kHolds: by which that bound is wider, as the model amplifies rounding; 1: it is not.
+  /// Of kHolds: the factor by which that bound is wider, as rounding is amplified; 1: it is not.
   double condition = 1;
-  std::vector<NotedOutput> left_out = {};  ///< outputs that it says nothing of
+  std::vector<NotedOutput> left_out = {};  ///< outputs that it does not cover
 };
 
 /// What the properties of a runner were tried on.

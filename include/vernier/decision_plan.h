@@ -43,8 +43,8 @@ enum class BoxUnits : uint8_t {
 
 struct DecisionPlan {
   std::string output;  ///< of the first runner; empty: every output that the kind fits
-  /// The kind as typed: "top5", "boxes:yolov8,iou=0.6"; names it everywhere. Plans are refused in
-  /// which the members below are not what ParseDecision makes of it.
+  /// The kind as typed: "top5", "boxes:yolov8,iou=0.6"; names it everywhere. A plan is refused if
+  /// the members below differ from what ParseDecision makes of it.
   std::string text;
   DecisionKind kind = DecisionKind::kTop;
   int64_t k = 1;            ///< of kTop and kRank; >= 1
@@ -61,7 +61,7 @@ struct DecisionPlan {
   std::string script;                  ///< of kScript: a path
   std::string function;                ///< of kScript
 
-  /// What stands in the place of an output in records: of kScript, the last part of the function.
+  /// What replaces an output's name in records: for kScript, the last part of the function.
   std::string_view subject() const {
     if (kind != DecisionKind::kScript) return output;
     const std::string_view name = function;
@@ -77,7 +77,7 @@ struct DecisionPlan {
   }
 };
 
-/// What the exit code rests on.
+/// What determines the exit code.
 enum class JudgeRule : uint8_t {
   kUnsaid,     ///< kElements; kDecisions once a gate is given, and elements of outputs
                ///< without a decision; kBoth where elements have a rule, too
@@ -92,10 +92,10 @@ enum class DropType : uint8_t {
   kRelative,  ///< that, as a share of the reference's value
 };
 
-/// In the place of a file of labels: images are labelled by the names of their folders.
+/// Instead of a file of labels: images are labelled by the names of their folders.
 inline constexpr std::string_view kLabelsOfFolders = "folder";
 
-/// What is right about each sample.
+/// The right answer for each sample.
 struct LabelsPlan {
   std::string output;  ///< of the first runner; empty: of every decision that labels fit
   std::string path;    ///< .npy, .npz, .jsonl, .txt or .json; or kLabelsOfFolders

@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-/// How the two sides' decisions about one sample stand to each other.
+/// How the two sides' decisions about one sample relate to each other.
 enum class Flip : uint8_t {
   kNone,     ///< they agree
   kNearTie,  ///< they differ, and the reference's margin is below the near tie
@@ -43,8 +43,8 @@ struct SampleExtra {
   int64_t negative_boxes = 0;    ///< of both sides: boxes whose width or height is below 0
   int64_t scores_above_one = 0;  ///< likewise, boxes whose score is not a probability
   bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
-  /// A near tie by an error bound that the output is over, which then excuses nothing; or a clear
-  /// flip by a bound that right outputs may be over, which then proves nothing. Of a clear flip
+  /// A near tie by an error bound that the output exceeds, which then excuses nothing; or a clear
+  /// flip by a bound that correct outputs may exceed, which then proves nothing. Of a clear flip
   /// `by_noise`: its own few values do not explain it, but four times the noise of its batch does,
   /// or that of the logits of sigmoids.
   bool over_bound = false;
@@ -79,8 +79,8 @@ struct DecisionSample : SampleExtra {
   Flip flip = Flip::kNone;
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
-  /// A near tie or a clear flip by the noise of the sample's other values alone: a wrong network
-  /// has such near ties as well.
+  /// A near tie or a clear flip only by the noise of the sample's other values: a wrong network has
+  /// such near ties as well.
   bool by_noise = false;
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
@@ -189,11 +189,11 @@ struct DecisionRecord {
   int64_t flips = 0;        ///< of any kind
   int64_t clear_flips = 0;  ///< kClear and kInvalid
   int64_t near_ties = 0;
-  /// Near ties that a wrong network may have as well, and by what, behind "near ties": "by the
-  /// noise of the other values". Not in the file of a record.
+  /// Near ties that a wrong network may have as well, and by what, after "near ties": "by the noise
+  /// of the other values". Not in the file of a record.
   int64_t doubtful_near_ties = 0;
   std::string doubtful_by = {};
-  /// Clear flips that a right network may have as well, and by what, behind "flips count as clear".
+  /// Clear flips that a correct network may have, too, and by what, after "flips count as clear".
   int64_t doubtful_clear = 0;
   std::string clear_by = {};
   int64_t invalid = 0;
@@ -202,7 +202,7 @@ struct DecisionRecord {
   double interval_high = 0;
   double similarity = 1;             ///< mean over samples
   bool near_tie_from_bound = false;  ///< else from what was observed, or given
-  /// What distinguished flips from near ties, behind "by": "--near-tie 0.05", "the error bound",
+  /// What distinguished flips from near ties, after "by": "--near-tie 0.05", "the error bound",
   /// "the noise of the other values"; empty: not known, of older records.
   std::string near_tie_rule = {};
   /// Samples by the reference's margin, in 20 bins of equal width from 0 to `margin_most`; and the
@@ -216,7 +216,7 @@ struct DecisionRecord {
   /// Why agreement shows nothing: "no sample of either side has a detection"; else empty.
   std::string vacuous = {};
   std::optional<LabelRecord> labels = {};  ///< of --labels
-  /// Boxes of both sides that were sure enough and have a negative size; absent: none.
+  /// Boxes of both sides with a sufficient score and a negative size; absent: none.
   std::optional<int64_t> negative_boxes = {};
   std::optional<int64_t> scores_above_one = {};  ///< likewise, boxes whose score is above 1
   std::optional<BoxTotalsRecord> boxes = {};     ///< of boxes

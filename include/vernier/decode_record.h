@@ -1,4 +1,4 @@
-// What two runners said that chose their own tokens, as plain data.
+// The tokens that two runners chose by themselves, as plain data.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct DivergenceRecord {
   double second_margin = 0;
   /// "near tie": the logits of that step are within their tolerance. "beyond tolerance": they are
   /// not, or were not compared. "not judged": the step was not compared, since another prompt of
-  /// the batch had parted before.
+  /// the batch had diverged before.
   std::string kind = {};
 };
 
@@ -32,8 +32,8 @@ struct AgreementPoint {
   int64_t agreeing = 0;  ///< of them; behind a divergence too
 };
 
-/// The tokens of a pair over all steps. A prompt is a row of the batch of a sequence. Behind the
-/// end of a prompt (--decode-stop) no token counts.
+/// The tokens of a pair over all steps. A prompt is a row of the batch of a sequence. After the end
+/// of a prompt (--decode-stop) no token counts.
 struct DecodeRecord {
   std::string logits;   ///< the first side's output
   bool forced = false;  ///< all were fed with the first runner's tokens
@@ -46,8 +46,8 @@ struct DecodeRecord {
   int64_t until_least = 0;
   int64_t steps_after = 0;      ///< iterations behind a divergence, which were not compared
   int64_t steps_after_end = 0;  ///< iterations behind the end of all prompts, neither
-  /// Rows of outputs that comparisons left out, of prompts that had ended while others went on: one
-  /// for each prompt and iteration.
+  /// Rows of outputs that comparisons left out, of prompts that had ended while others continued:
+  /// one for each prompt and iteration.
   int64_t rows_after_end = 0;
   /// Of the first divergence of each prompt; with forced tokens of every token that differs.
   int64_t near_ties = 0;
@@ -58,7 +58,7 @@ struct DecodeRecord {
   int64_t steps_per_point = 1;                     ///< of `agreement`
   std::optional<double> min_agreement = {};        ///< --min-token-agreement; nullopt: no gate
 
-  /// Is the share of agreeing tokens below the gate? Not where no token was compared.
+  /// Is the fraction of agreeing tokens below the gate? False if no token was compared.
   bool agrees_too_little() const {
     return min_agreement && tokens > 0 &&
            static_cast<double>(agreeing) / static_cast<double>(tokens) < *min_agreement;

@@ -1,4 +1,4 @@
-// What runners made of extreme inputs, as plain data.
+// How runners handled extreme inputs, as plain data.
 #pragma once
 
 #include <cstdint>

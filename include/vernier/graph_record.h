@@ -1,4 +1,4 @@
-// The graph of the model that a run was about.
+// The graph of the model that a run used.
 #pragma once
 
 #include <string>

@@ -7,8 +7,8 @@
 namespace vernier {
 
 /// Holds a T and copies it with itself, as std::indirect of C++26 does; T may be incomplete. Never
-/// empty: what was moved from holds a T that was moved from. The functions are instantiated in one
-/// source for each T, with indirect-inl.h.
+/// empty: after a move it holds a moved-from T. The functions are instantiated in one source for
+/// each T, with indirect-inl.h.
 template <typename T>
 class Indirect {
  public:

@@ -1,4 +1,4 @@
-// The part of a run's plan that is about what runners are fed with.
+// The part of a run's plan that describes what runners are fed.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ struct InputPlan {
   }
 };
 
-/// Whose outputs the next step of a runner is fed with.
+/// Whose outputs are fed to the next step of a runner.
 enum class StateSource : uint8_t {
   kOwn,        ///< its own: errors add up, as they do in use
   kReference,  ///< those of the first runner: errors are each step's own
@@ -99,7 +99,7 @@ struct StepPlan {
     return steps || !feed_back.empty() || !slices.empty() || !advances.empty() || decodes();
   }
 
-  /// Does each step choose the token that the next one is fed with?
+  /// Does each step choose the token that is fed to the next one?
   bool decodes() const { return !decode.empty(); }
 
   template <typename Plan, typename Fields>

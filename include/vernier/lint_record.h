@@ -1,4 +1,4 @@
-// What is wrong with a model by itself, as plain data.
+// The faults of a model, as plain data.
 #pragma once
 
 #include <cstddef>
@@ -40,9 +40,9 @@ struct LintRecord {
   /// The others, without those that no output depends on and those that wait for a failing one;
   /// where something was run and there is an exception, only those that ran.
   std::vector<std::string> passing;
-  std::vector<std::string> not_run;  ///< nodes that no runner computed: all, where none was asked
+  std::vector<std::string> not_run;  ///< nodes that no runner computed: all, if none was used
   std::vector<std::string> runners;  ///< who ran nodes: "onnxruntime 1.31.1"
-  std::string failure;  ///< why a runner could not be asked; empty: all were. Not in the JSON.
+  std::string failure;  ///< why a runner could not be used; empty: all were. Not in the JSON.
 
   size_t Count(LintLevel level) const;
   /// Without an exception. Warnings do not count.

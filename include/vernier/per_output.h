@@ -1,4 +1,4 @@
-// Settings that outputs may have of their own.
+// Settings that may differ for each output.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct ProfileOptions {
   double seconds = 3;   ///< of measuring, for each runner and set of shapes
   int64_t warm_up = 5;  ///< inferences before
   bool layers = true;   ///< measure single layers too, in a session of their own
-  /// Called with all that is known after each point, for whoever would lose it if the process died.
+  /// Called after each point with all results so far, in case the process dies.
   std::function<void(const RunRecord&)> keep = {};
 };
 

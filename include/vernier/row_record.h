@@ -40,7 +40,7 @@ struct DecisionRow {
   std::optional<int64_t> classes = {};  ///< that labels of the output can name; absent: not known
 };
 
-/// The tokens that both sides chose in one iteration, by row of the batch; -1 where there is NaN.
+/// The tokens that both sides chose in one iteration, by row of the batch; -1 in place of NaN.
 struct TokensOfStep {
   std::vector<int64_t> first;
   std::vector<int64_t> second;
@@ -64,12 +64,12 @@ struct RowsShard {
   std::string run = {};
 };
 
-/// What the run that made rows did less than it was asked for, in sentences: the last row has it.
+/// What the run that made the rows was asked to do and did not do, in sentences: in the last row.
 struct RowsEnd {
   std::vector<std::string> not_done;      ///< what was left out, and why
   std::vector<std::string> unfit_labels;  ///< of --labels: samples without one, and the reverse
   std::optional<RowsShard> shard = {};    ///< absent: the run was not divided
-  /// What it was perhaps not asked for: files beside its inputs. With --strict in `not_done`.
+  /// What may have been meant as input: files beside the inputs. With --strict in `not_done`.
   std::vector<std::string> passed_over = {};
 };
 

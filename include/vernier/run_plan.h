@@ -45,9 +45,9 @@ struct SavePlan {
   std::string record;               ///< --save-record
   std::string rows;                 ///< --save-rows: FILE.jsonl or FILE.npz
   std::vector<ReportFile> reports;  ///< --report
-  bool resume = false;              ///< --resume: go on with what was saved to `outputs`
-  /// Records and reports leave out what another run of the same would have otherwise: times,
-  /// hosts, the words of the command, where things are.
+  bool resume = false;              ///< --resume: continue from what was saved to `outputs`
+  /// Records and reports leave out what differs in another run of the same plan: times, hosts, the
+  /// words of the command, where things are.
   bool reproducible = false;
 
   bool WantsPage() const {
@@ -105,7 +105,7 @@ struct PairPlan {
   }
 };
 
-/// What the search for the layer to blame needs beside the run: `--blame`, and the command `blame`.
+/// What the search for a layer needs in addition to the run: `--blame`, and the command `blame`.
 struct BlameOptions {
   std::string reference;        ///< the label of a runner; empty: the first in the order of kinds
   uint64_t max_host_bytes = 0;  ///< of all processes; 0: half of what is free besides
@@ -135,8 +135,8 @@ struct BlameOptions {
 /// A complete description of a run. Default-constructed: no runners. Fill it, then ValidatePlan()
 /// or Run(). Copies are independent; several threads may read one.
 struct RunPlan {
-  std::string command;  ///< what asked for the run, for banners and records
-  /// Answer like Polygraphy: warnings instead of errors for coerced inputs, one-sided outputs and
+  std::string command;  ///< what requested the run, for banners and records
+  /// Behave like Polygraphy: warnings instead of errors for coerced inputs, one-sided outputs and
   /// missing iterations.
   bool lenient = false;
   bool strict = false;     ///< vacuous agreement fails, and so does what `same_type` says
@@ -205,10 +205,10 @@ struct RunPlan {
 /// the names of docs/run-file.md.
 std::string ToJson(const RunPlan& plan);
 
-/// A plan from what ToJson() made of it, or from a file written by hand: what is absent keeps
-/// its default. `what` names the text in messages. kInvalidArgument, naming the setting, for one
-/// that there is not or that is given twice, and for a value of another type; and, naming the line,
-/// for what is not JSON. kMalformed for a text that is no plan, or one of a later version.
+/// A plan from what ToJson() made of it, or from a file written by hand: what is absent keeps its
+/// default. `what` names the text in messages. kInvalidArgument, naming the setting, for one that
+/// is unknown or given twice, and for a value of another type; and, naming the line, for what is
+/// not JSON. kMalformed for a text that is not a plan, or one of a later version.
 Result<RunPlan> ReadPlan(const std::string& text, const std::string& what);
 
 }  // namespace vernier

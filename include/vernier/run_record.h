@@ -44,7 +44,7 @@ struct SideRecord {
   std::string min_digits = {}, max_digits = {};  ///< of integers, as those of an ElementRecord
 };
 
-/// Distances between the two sides, where they were measured. None of them decides anything.
+/// Distances between the two sides, if they were measured. They do not affect the verdict.
 struct DistanceRecord {
   /// Of the metrics that records show, where they apply: the KL divergence of what could be
   /// distributions, say. Older records lack metrics that came later.
@@ -54,7 +54,7 @@ struct DistanceRecord {
   int64_t ulp_different = 0;  ///< elements at a distance
 };
 
-/// What one comparison function said of an output.
+/// What one comparison function found about an output.
 struct GateRecord {
   std::string function;         ///< as --compare spells it
   std::string verdict;          ///< "passed", "failed", "not verified"
@@ -76,7 +76,7 @@ struct OutputFigures {
   std::optional<ChartRecord> charts;  ///< only where they were asked for
 };
 
-/// How an output stood against the bound of --tolerance auto, in its worst iteration.
+/// How an output compared with the bound of --tolerance auto, in its worst iteration.
 struct BoundRecord {
   double bound = 0;         ///< relative to the scale
   double condition = 1;     ///< by which it was widened, for an output that amplifies rounding
@@ -138,7 +138,7 @@ struct TimeRecord {
   std::optional<CrossedRecord> crossed = {};  ///< of --state cross
 };
 
-/// The distributions over classes that an output stands for, in the iteration that --compare logits
+/// The distributions over classes that an output represents, in the iteration that --compare logits
 /// found worst. P is the softmax of the first side's row, Q that of the second's; a row is a
 /// position. Numbers of which there are none are NaN.
 struct LogitsRecord {
@@ -189,7 +189,7 @@ struct LogitsTotalsRecord {
 };
 
 /// What --compare logits knows of the tokens that were fed, over all iterations. The loss of a
-/// position is -ln of the probability of the token behind it, in nats. Without a token, numbers are
+/// position is -ln of the probability of the next token, in nats. Without a token, numbers are
 /// NaN.
 struct TokensRecord {
   std::string source = {};  ///< of the tokens: an input, or a file; empty: they are not known
@@ -210,8 +210,8 @@ struct TokensRecord {
   double probability_rms = 0;  ///< of the differences of the token's probability
 };
 
-/// How a number that rows have of an output is distributed over the iterations that have it.
-/// Between two of them it is interpolated, as NumPy does.
+/// The distribution of a number in the rows of an output, over the iterations that have it.
+/// Quantiles are interpolated between two of them, as in NumPy.
 struct QuantilesRecord {
   std::string statistic;   ///< as rows call it: "max_absolute_error", "cosine_similarity"
   int64_t iterations = 0;  ///< in which it is a number
@@ -253,8 +253,8 @@ struct OutputRecord {
   std::optional<TimeRecord> time = {};                  ///< where feeds are sequences of steps
   std::string vacuous;  ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
-  /// Of each function that failed, the worst value of all iterations; with --check-average its
-  /// mean, of those that failed by it. Records of before do not have them.
+  /// For each function that failed, the worst value of all iterations; with --check-average the
+  /// mean, for those that failed by it. Older records lack them.
   std::vector<GateRecord> failed_gates = {};
   std::vector<QuantilesRecord> quantiles = {};  ///< of numbers that two iterations or more have
   /// Of --check-average, which judges the means in place of the iterations: "passed", "failed",
@@ -289,7 +289,7 @@ struct PairRecord {
   bool rejected = false;              ///< by --strict: some of what agrees shows nothing
   std::vector<std::string> only_in_first;
   std::vector<std::string> only_in_second;
-  std::vector<std::string> without_verdict = {};  ///< a comparison script said nothing of them
+  std::vector<std::string> without_verdict = {};  ///< a comparison script gave no verdict on them
   std::vector<std::string> dropped = {};          ///< by a post-processing script
   std::vector<std::string> left_out = {};         ///< by --map-outputs
   std::vector<std::string> not_logits = {};       ///< --compare logits alone, which is not for them
@@ -300,11 +300,11 @@ struct PairRecord {
   std::optional<bool> average_passed = {};              ///< of --check-average, where it was judged
   std::vector<DecisionRecord> decisions = {};           ///< in the order of --decision
   std::vector<DecisionGateRecord> decision_gates = {};  ///< one for each gate and decision
-  /// What the exit code rests on: "elements", "decisions" or "both"; empty: no decision was asked
-  /// for.
+  /// What determines the exit code: "elements", "decisions" or "both"; empty: no decision was
+  /// requested.
   std::string judged_by = {};
-  /// Of "decisions" that no --judge asked for: the outputs that no decision is about. Their
-  /// elements are judged.
+  /// Of "decisions" without --judge: the outputs that no decision covers. Their elements are
+  /// judged.
   std::vector<std::string> undecided_outputs = {};
   std::optional<DecodeRecord> decode = {};  ///< of --decode
 };
@@ -352,10 +352,10 @@ struct RunRecord {
   bool averaged = false;  ///< --check-average: verdicts are on means
   /// --batch-feeds: so many iterations were one inference; nullopt: each was one of its own.
   std::optional<int64_t> batch_feeds = {};
-  std::string error;                ///< why the run was given up; empty: it was not
+  std::string error;                ///< why the run was stopped; empty: it was not
   std::vector<std::string> faults;  ///< what was asked for and not done, one sentence each
-  /// What was checked and not accepted although its values may agree, one sentence each: values
-  /// that --validate refuses, and what --strict does.
+  /// What was checked and rejected although its values may agree, one sentence each: values that
+  /// --validate refuses, and what --strict refuses.
   std::vector<std::string> rejections;
   std::vector<std::string> notes;            ///< what was changed on the way: coerced inputs
   std::vector<std::string> nan_inputs = {};  ///< those of `notes` that name NaN in inputs of steps
@@ -377,8 +377,8 @@ struct RunRecord {
 /// text in messages. kMalformed when it is no record, or one of a later schema.
 Result<RunRecord> ReadRecord(const std::string& text, const std::string& what);
 
-/// Without what another run of the same would have otherwise: times and latencies, the call and the
-/// machine, where files are. Of an absolute path of a model its last part stays.
+/// Without what differs in another run of the same: times and latencies, the call and the machine,
+/// where files are. The last part of a model's absolute path stays.
 RunRecord Reproducible(RunRecord record);
 
 /// One JSON object a line: the run, each runner, each output of each pair, each point of a

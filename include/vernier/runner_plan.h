@@ -1,5 +1,5 @@
-// The part of a run's plan that is about runners: their models, their backends, and how they are
-// driven.
+// The part of a run's plan that describes runners: their models, their backends, and how they are
+// run.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ struct ModelPlan {
   }
 };
 
-/// Who runs a framework that has both a plug-in and a module for the user's Python.
+/// What runs a framework that has both a plug-in and a module for the user's Python.
 enum class RunnerPlace : uint8_t { kAuto, kPlugin, kPython };
 
 /// One runner: a backend with its options and its model.
@@ -81,14 +81,14 @@ struct RunnerPlan {
   std::vector<std::string> plugin_options;
   RunnerPlace place = RunnerPlace::kAuto;
   ModelPlan model;
-  // Asked of backends that say that they can (roles of options in backend_abi.h); others go on as
-  // they do without. Set by `vernier profile` for its own sessions; no part of a run's file.
+  // Requested from backends that support them (roles of options in backend_abi.h); others ignore
+  // them. Set by `vernier profile` for its own sessions; no part of a run's file.
   bool alone = false;       ///< no other runner computes meanwhile
   std::string layer_times;  ///< file for the times of single layers; empty: they are not measured
   /// "NAME=value", of its worker beside those of the plan: which device it sees (--devices). Set
   /// where the worker is started; no part of a run's file.
   std::vector<std::string> environment;
-  // For profiles of TensorRT, which are to take what feeds will have.
+  // For profiles of TensorRT, which must accept the shapes of the feeds.
   std::vector<DimSize> dims;  ///< --dim
   bool equal_names = true;    ///< dimensions of one name have one size
 
@@ -111,21 +111,21 @@ inline constexpr int64_t kMostWorkersPerRunner = 64;
 /// --batch-feeds.
 inline constexpr int64_t kMostBatchFeeds = 65536;
 
-/// How runners are driven.
+/// How runners are run.
 struct ExecutionPlan {
   bool sequential = false;      ///< one runner at a time
   bool parallel = false;        ///< --parallel: all runners infer an iteration at the same time
   bool use_subprocess = false;  ///< a worker for each runner, also for runners of one framework
   bool in_process = false;      ///< --in-process: plug-ins run in threads of this process
-  /// --workers-per-runner: every runner is opened so often, and so many iterations are inferred at
-  /// the same time.
+  /// --workers-per-runner: every runner is opened this many times, and this many iterations are
+  /// inferred at the same time.
   int64_t workers_per_runner = 1;
-  /// --batch-feeds: so many consecutive feeds are one inference. 1: each is one of its own, of
-  /// which no first dimension is asked.
+  /// --batch-feeds: this many consecutive feeds are one inference. 1: each is an inference of its
+  /// own, and needs no first dimension.
   int64_t batch_feeds = 1;
-  /// --devices: "cuda:0", ...: so many times all workers of a runner, those of each device seeing
-  /// it alone. "all" by itself are those that the driver has. Empty: workers see what this process
-  /// does.
+  /// --devices: "cuda:0", ...: one set of all workers of a runner for each device, which sees only
+  /// that device. "all" by itself are those that the driver has. Empty: workers see what this
+  /// process does.
   std::vector<std::string> devices;
   int64_t warm_up = 0;                    ///< inferences of the first feed before it counts
   double timeout_s = 0;                   ///< seconds that a single request may take; 0: no limit

@@ -1,4 +1,4 @@
-// What a record says of runners, and of the shards that they were in.
+// What a record says about runners, and about the shards that they were in.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ReceivedRecord {
 /// A layer of an engine that was built: what it computes in.
 struct LayerPrecisionRecord {
   std::string layer;
-  std::string asked;  ///< empty: nothing was asked for this layer by name
+  std::string asked;  ///< empty: nothing was requested for this layer by name
   std::string got;
 };
 
@@ -48,7 +48,7 @@ struct RunnerRecord {
   double load_seconds = 0;
   std::optional<LatencyRecord> latency;
   int64_t iterations = 0;
-  std::string failure;  ///< empty: it did everything asked of it
+  std::string failure;  ///< empty: it did everything requested
   std::vector<std::pair<std::string, std::string>> skipped_outputs;  ///< name, why
   std::optional<ReceivedRecord> received;  ///< where it was asked for and the worker supports it
   /// Inputs that --map-inputs mapped, and what of the feed they were; tensors that it left out.
@@ -64,7 +64,7 @@ struct ShardRunnerRecord {
   std::optional<LatencyRecord> latency = {};
 };
 
-/// The process that did a shard: what depends on how a run was divided, and by whom.
+/// The process that ran a shard: what depends on how and where a run was divided.
 struct ShardRecord {
   int64_t number = 0;
   std::string host;

@@ -1,5 +1,5 @@
-// One of several processes that share the iterations of a run. Which are its own follows from
-// indices alone, so that no coordinator has to assign them.
+// One of several processes that share the iterations of a run. Its own iterations follow from
+// indices alone, so no coordinator has to assign them.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ enum class ShardRule : uint8_t {
   kStride,      ///< shard K of N has the iterations K-1, K-1+N, K-1+2N, ...
 };
 
-/// More shards than anyone starts.
+/// More shards than any run needs.
 inline constexpr int64_t kMostShards = 1000000;
 
 struct ShardPlan {
@@ -23,8 +23,8 @@ struct ShardPlan {
   ShardRule rule = ShardRule::kContiguous;
   /// A shard that has done its part ends with 0, whatever it found: the verdict is the merge's.
   bool ends_done = false;
-  /// What is given out are runs of so many iterations, from 0 on; the last may be shorter. Not of a
-  /// plan's own: RunPlan::ShardOfFeeds() has it from --batch-feeds.
+  /// Iterations are divided in groups of this many, from 0 on; the last may be shorter. Not set in
+  /// a plan: RunPlan::ShardOfFeeds() takes it from --batch-feeds.
   int64_t multiple = 1;
   // For `merge`, which names the command of a shard that is missing; no part of a run's file.
   std::string folder = {};              ///< in which the program was started

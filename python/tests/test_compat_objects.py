@@ -122,9 +122,9 @@ def test_what_cannot_be_saved_takes_nothing_away(tmp_path):
 
 
 @pytest.mark.parametrize("content, words", [
-    (b'{"lst": 3', "this is no JSON of Polygraphy"),
+    (b'{"lst": 3', "this is not JSON of Polygraphy"),
     (b"[1, 2]", "the JSON holds a list, not a RunResults"),
-    (b"\xff\xfe", "this is no JSON of Polygraphy")])
+    (b"\xff\xfe", "this is not JSON of Polygraphy")])
 def test_files_that_hold_something_else(content, words, tmp_path):
     (tmp_path / "r").write_bytes(content)
     with open(tmp_path / "r", "rb") as file, pytest.raises(vernier.Malformed, match=words):

@@ -47,7 +47,7 @@ def test_blame_names_the_layer(models):
     assert record.layers[1]["op_type"] == record.layers[1].op_type == "Mul"
     assert "scale" in record.summary() and "scale" in repr(record)
     assert "<td>scale</td>" in record._repr_html_()
-    with pytest.raises(vernier.NotFound, match="no layer 'sale' was looked at; there are: relu"):
+    with pytest.raises(vernier.NotFound, match="no layer 'sale' was examined; there are: relu"):
         record.layer("sale")
     with pytest.raises(AttributeError, match="no 'nodes' here; there are: node"):
         record.layers[0].nodes

@@ -245,8 +245,8 @@ def test_a_part_that_is_elsewhere_is_said(ray, model, tmp_path, monkeypatch, cap
 
 
 @pytest.mark.parametrize("words, sentence", [
-    (["run", "m.onnx"], "Give --shards N"),
-    (["run", "m.onnx", "--shards", "2"], "Give --save-record FILE"),
+    (["run", "m.onnx"], "give --shards N"),
+    (["run", "m.onnx", "--shards", "2"], "give --save-record FILE"),
     (["run", "m.onnx", "--shards", "0", "--save-record", "r.json"],
      "--shards: expected a whole number from 1 to 1000000, got '0'"),
     (["run", "m.onnx", "--shards", "x", "--save-record", "r.json"], "got 'x'"),

@@ -1,7 +1,7 @@
 """Does a neural network still compute the same under another framework, precision or release?
 
 The package drives the same C++ libraries as the command `vernier`; docs/python-package.md explains
-it. Everything is loaded when it is first asked for, so that importing the package costs nothing.
+it. Everything is loaded on first use, so importing the package costs nothing.
 """
 
 import importlib

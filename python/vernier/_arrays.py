@@ -64,7 +64,7 @@ def _of_torch(value, who):
         return value.view(torch.int16 if name == "bfloat16" else torch.uint8).numpy(), name
     except (RuntimeError, TypeError, NotImplementedError) as error:  # sparse, quantised, without data
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InvalidArgument(f"{who} cannot be had as an array: {reason}") from error
+        raise InvalidArgument(f"{who} cannot be converted to an array: {reason}") from error
 
 
 def _of_dlpack(value, who):
@@ -135,7 +135,7 @@ def _plain_array(value, who):
     try:
         return np.asarray(value)
     except ValueError as error:  # rows of several lengths
-        raise InvalidArgument(f"{who} is no array: {error}") from error
+        raise InvalidArgument(f"{who} is not an array: {error}") from error
 
 
 def _unfit(element):

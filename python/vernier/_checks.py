@@ -166,7 +166,7 @@ def check_lint(model, runners=None, inputs=None, **options):
     """Checks a model by itself, as `vernier check lint` does: a LintRecord.
 
     model is that of vernier.run. runners run it, or its nodes: by default ONNX Runtime where it is
-    installed; () asks none. Options are those of `vernier check lint`: strict=True, skip=["no-shape"],
+    installed; () uses none. Options are those of `vernier check lint`: strict=True, skip=["no-shape"],
     output="report.json", ...
     """
     if runners is not None and not runners:

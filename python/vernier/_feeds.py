@@ -108,7 +108,7 @@ class Feeds:
             if hasattr(feeds, "__iter__"):
                 raise  # of its own making
             expected = f"expected {EXPECTED}" if feeds is self._inputs else (
-                "the function is to return a feed or an iterable of feeds")
+                "the function must return a feed or an iterable of feeds")
             self._refuse(InvalidArgument(f"inputs: {expected}; got {kind_of(feeds)}"))
         return self._checked(feeds, length)
 

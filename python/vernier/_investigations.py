@@ -100,7 +100,7 @@ class BlameRecord(_Investigation):
         for layer in self.layers:
             if name == layer.node or any(name == output.name for output in layer.outputs):
                 return layer
-        raise NotFound(f"no layer '{name}' was looked at; there are: "
+        raise NotFound(f"no layer '{name}' was examined; there are: "
                        + ", ".join(layer.node for layer in self.layers))
 
     def __repr__(self):
@@ -213,7 +213,7 @@ def blame(model, runners, inputs=None, **options):
     """Finds the layer that makes two runners differ, as `vernier blame` does: a BlameRecord.
 
     model, runners and inputs are those of vernier.run, but for callables as runners, whose layers
-    cannot be looked at. Options are those of `vernier blame`: reference="onnxrt", iterations=2,
+    cannot be examined. Options are those of `vernier blame`: reference="onnxrt", iterations=2,
     bundle="folder", save_blame="blame.json", report="page.html", ...
     """
     text, summary, error, code, lost = _investigate("blame", model, runners, inputs, options)

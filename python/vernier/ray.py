@@ -80,9 +80,9 @@ class _Plan:
             raise _Refused(2, "expected 'run' or 'compare' first, got "
                               f"'{(self.command or [''])[0]}'")
         if self.given["--shards"] is None:
-            raise _Refused(2, "into how many shards? Give --shards N")
+            raise _Refused(2, "the number of shards is missing: give --shards N")
         if self.given["--save-record"] is None:
-            raise _Refused(2, "where does the record go? Give --save-record FILE")
+            raise _Refused(2, "the name of the record is missing: give --save-record FILE")
         self.record = self.given["--save-record"]
         self.shards = int(self._number("--shards", 1, _MOST_SHARDS, int))
         self.retries = int(self._number("--retries", 0, None, int))

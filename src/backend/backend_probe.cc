@@ -51,7 +51,7 @@ Result<BackendInfo> PluginProbes::Await(size_t index) {
   std::future<ProbedBackend>& probe = probes_[index];
   // For whoever sits there; logs and scripts want the answer alone.
   if (::isatty(STDERR_FILENO) != 0 && probe.wait_for(kSilence) == std::future_status::timeout) {
-    std::fprintf(stderr, "[I] Loading %s. What is not in memory yet is read from disk first\n",
+    std::fprintf(stderr, "[I] Loading %s. This takes longer if it has to be read from disk\n",
                  files_[index].name.c_str());
   }
   ProbedBackend probed = probe.get();

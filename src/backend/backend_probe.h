@@ -18,7 +18,7 @@ struct ProbedBackend {
   bool ran_out_of_time = false;
 };
 
-/// A framework that has not loaded after a minute is given up.
+/// The wait for a framework ends after a minute.
 ProbedBackend ProbePlugin(const BackendFile& file);
 
 /// Plug-ins that are all being loaded, each in a process of its own.
@@ -32,8 +32,8 @@ class PluginProbes {
 
   const std::vector<BackendFile>& files() const { return files_; }
 
-  /// What is found out about files()[index], once it is known. One that ran out of time beside
-  /// others is tried again, alone. After a long wait a line on stderr says what is being loaded.
+  /// The result for files()[index], once it is known. One that timed out beside others is tried
+  /// again, alone. After a long wait a line on stderr says what is being loaded.
   Result<BackendInfo> Await(size_t index);
 
  private:

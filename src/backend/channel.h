@@ -19,7 +19,7 @@ struct Frame {
   UniqueFd fd;  ///< at most one descriptor travels with a frame
 };
 
-/// Asked whenever the other end is not ready; `events` are poll's. An error gives up.
+/// Called whenever the other end is not ready; `events` are poll's. An error ends the wait.
 using ChannelWait = std::function<Status(short events)>;
 
 /// One end of a connection. Not thread-safe: one thread sends and receives.

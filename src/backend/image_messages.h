@@ -1,4 +1,4 @@
-// Images that a worker reads: what is asked of it, and what it answers.
+// Images that a worker reads: the request and the answer.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct ReadImage {
   ImageSize size = {};  ///< as it was decoded, before the recipe
 };
 
-/// The image as the recipe makes it, in this process. kMalformed where the file is none, and as
-/// DecodeImage; kInvalidArgument as MakeImageTensor.
+/// The image as the recipe makes it, in this process. kMalformed if the file is not an image, and
+/// as DecodeImage; kInvalidArgument as MakeImageTensor.
 Result<ReadImage> ReadImageFile(const ImageRequest& request);
 
 /// The same in a worker that was loaded without a plug-in. Also kBackend: it died of the image, or
-/// gave no answer in time, and another worker has to be asked for the next one.
+/// gave no answer in time, and the next image needs another worker.
 Result<ReadImage> ReadImageIn(Worker& worker, const ImageRequest& request);
 
 }  // namespace vernier

@@ -60,7 +60,7 @@ class LentMemory {
   /// no bytes, for more than kLargest, where everything is lent, where the system has no more.
   Piece* Lend(size_t size);
 
-  /// Its reader has let go of it. Unknown numbers, and what is not lent, are ignored.
+  /// Its reader has released it. Unknown numbers, and what is not lent, are ignored.
   void TakeBack(uint64_t number);
 
   /// The piece that all of `bytes` lie in; null where there is none.

@@ -34,7 +34,7 @@ class Loans {
   static constexpr size_t kMostKept = size_t{16} << 20;
   static constexpr size_t kLargestKept = size_t{2} << 20;
 
-  /// What was returned since it was asked before.
+  /// What was returned since the previous call.
   std::vector<uint64_t> Take() {
     const std::lock_guard lock(mutex_);
     return std::exchange(returned_, {});

@@ -116,12 +116,12 @@ struct SessionDescription {
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
   std::vector<SkippedOutput> not_exposed;
-  /// Sequences, maps and optionals, which are fed and handed out in parts (part_names.h).
+  /// Sequences, maps and optionals, which are fed and returned in parts (part_names.h).
   std::vector<std::string> nested_inputs, nested_outputs;
   std::string precision;
   std::string device;
   double load_seconds = 0;
-  bool keeps_state = false;  ///< from one run to the next: kReset makes it begin anew
+  bool keeps_state = false;  ///< from one run to the next: kReset makes it start over
   bool takes_steps = false;  ///< kRunStep is served
 
   void Encode(MessageWriter& out) const;

@@ -1,4 +1,4 @@
-// What is said when the system has no file descriptors left.
+// The message when the system has no file descriptors left.
 #pragma once
 
 #include <cerrno>

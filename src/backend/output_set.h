@@ -1,4 +1,4 @@
-// Tensors that a plug-in handed out.
+// Tensors that a plug-in returned.
 #pragma once
 
 #include <cstddef>

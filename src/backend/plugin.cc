@@ -146,7 +146,7 @@ Result<bool> PluginSession::AddParts(size_t output, const std::string& name,
     if (status.code() == StatusCode::kNotFound) return i > 0;
     VERNIER_TRY(status);
     if (part == nullptr || !BelongsTo(View(part->name), name)) {
-      return BackendError("the backend returned what is no part of '" + name + "'");
+      return BackendError("the backend returned something that is not a part of '" + name + "'");
     }
     VERNIER_TRY(AddOutput(part, DType::kUndefined, to.to));
   }
@@ -269,7 +269,7 @@ Result<std::unique_ptr<Plugin>> Plugin::LoadOne(const std::string& path, const O
   VERNIER_TRY(Take(plugin->api_->create(&plugin->host_, abi_options.data(), abi_options.size(),
                                         &plugin->backend_)));
   if (plugin->backend_ == nullptr) {
-    return BackendError("the plug-in '" + path + "' made no backend and no error");
+    return BackendError("the plug-in '" + path + "' created no backend and gave no error");
   }
   return plugin;
 }

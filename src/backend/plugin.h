@@ -37,11 +37,11 @@ class PluginSession {
   };
   Result<Outcome> Run(const TensorMap& inputs, const RunPlaces& places);
 
-  /// What it keeps from run to run is as it was when it was opened. kNotFound: it keeps nothing.
+  /// Resets what it keeps from run to run to the initial state. kNotFound: it keeps nothing.
   Status Reset();
 
  private:
-  // An output of the signature: what a run must hand over. kUndefined: any type.
+  // An output of the signature: what a run must return. kUndefined: any type.
   struct DeclaredOutput {
     std::string name;
     DType dtype = DType::kUndefined;
@@ -83,10 +83,10 @@ class Plugin {
     reached_.fill = fill;
     reached_.placed = 0;
   }
-  /// For how many outputs memory was asked for and given since.
+  /// For how many outputs memory was requested and given since.
   uint64_t placed_outputs() const { return reached_.placed; }
 
-  /// The reader of outputs has done with the memory of that number (TensorBlock::lent).
+  /// The reader of outputs no longer needs the memory of that number (TensorBlock::lent).
   void TakeBack(uint64_t number) { reached_.lent.TakeBack(number); }
 
   /// `bytes` is the edited model, empty to read the path; it must outlive the session.

@@ -1,4 +1,4 @@
-// What this program offers a plug-in (vn_host) but for its statuses, and the state behind it.
+// What this program offers a plug-in (vn_host) except for its statuses, and its state.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct FedBack {
   const OwnedTensor* tensor = nullptr;
 };
 
-/// Of a step of `session` that was asked for before the one before had its answer: which outputs
+/// For a step of `session` that was requested before the previous one had its answer: which outputs
 /// its inputs stand for (kOfLastStep). `kept` are those of the request. kInternal where there is
 /// none.
 Status ResolveLastStep(std::span<const std::string> kept, uint64_t session,
@@ -38,7 +38,7 @@ Result<std::vector<FedBack>> FindFedBack(const DecodedBlock& feed, const DeviceT
 /// Of all inputs in their order, wherever they lie, once FindFedBack() has found them.
 Result<InputHashes> HashesOf(const DecodedBlock& feed, DeviceTensors& kept);
 
-/// What a run is given beside tensors of the host, and what stays here of its outputs, under
+/// What a run gets in addition to tensors of the host, and which of its outputs stay here, under
 /// handles of `session`: those on a device with kDevice, and those that are named.
 struct RunPlaces {
   DeviceTensors& tensors;
@@ -63,8 +63,8 @@ Status BadTensor(const vn_tensor& t, std::string_view what);
 /// kBackend for a shape that cannot be read.
 Status CheckShape(const vn_tensor& t);
 
-/// Checks what the plug-in says of an output, and sends or keeps it; `output` becomes null when it
-/// is kept. What is added must stay valid until the builder has finished.
+/// Checks what the plug-in says about an output, and sends or keeps it; `output` becomes null when
+/// it is kept. What is added must stay valid until the builder has finished.
 Status AddOutput(vn_tensor*& output, DType declared, const OutputDestination& to);
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-// Runs that a worker was sent before anybody asked for them. Answers come in the order of requests.
+// Runs that a worker was sent before they were requested. Answers come in the order of requests.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class RunsAhead {
     return !runs_.empty() && runs_.front().session == session;
   }
 
-  /// The first one is asked for. Its answer, where that was received already.
+  /// Requests the first one. Its answer, if that was received already.
   std::optional<Frame> TakeNext() {
     std::optional<Frame> answer = std::move(runs_.front().answer);
     answered_ -= answer ? 1 : 0;

@@ -27,7 +27,7 @@ enum class ScriptRole : uint8_t {
   kTokens
 };
 
-/// What a comparison function said of one output.
+/// The result of a comparison function for one output.
 struct ScriptVerdict {
   std::string output;  ///< the name that the script gave, as a rule the first side's output
   std::string other;   ///< the second side's output; the same name where the script does not say

@@ -29,7 +29,7 @@ struct InferredModel {
 
 /// The model with the shapes that could be inferred. An inference that fails gives the model as it
 /// was, and a warning. kUnavailable, with how to install it, where the interpreter has no onnx;
-/// kBackend when the worker dies or answers nonsense; kCancelled.
+/// kBackend when the worker dies or its answer is malformed; kCancelled.
 Result<InferredModel> InferShapes(Worker& worker, std::span<const std::byte> file, ShapeTool tool);
 
 }  // namespace vernier

@@ -1,5 +1,5 @@
-// What a worker writes to its standard output and error: passed on at once where that is wanted,
-// and its last lines kept for the verdict when it dies or fails.
+// What a worker writes to its standard output and error: passed on at once if requested, and its
+// last lines kept for the verdict when it dies or fails.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace vernier {
 /// joined with '\n'; empty when there are none.
 std::string LastLines(std::string_view text, size_t max_lines, size_t max_line_bytes);
 
-/// What becomes of the bytes of a worker.
+/// What happens to the bytes of a worker.
 enum class RelayRule {
   kPassOn,         ///< as they are: those of a user's own script
   kPassOnPlainly,  ///< without escape codes, unless standard output and error are terminals
@@ -49,7 +49,7 @@ class StderrRelay {
   std::string TakeKept();
 
   /// Passes on what the pipe holds, ends the thread, and returns the last lines of all that came;
-  /// asked again, the same. Does not wait for processes that still hold the other end.
+  /// the same when called again. Does not wait for processes that still hold the other end.
   std::string Stop();
 
  private:

@@ -20,7 +20,7 @@
 
 namespace vernier {
 
-/// An output that a runner could not hand over, and why.
+/// An output that a runner could not return, and why.
 struct SkippedOutput {
   std::string name;
   std::string why;
@@ -62,7 +62,7 @@ class TensorBlockBuilder {
   /// of loans. It must outlive Finish.
   void Borrow(LentMemory* lent) { lent_ = lent; }
 
-  /// kInternal when shared memory cannot be had.
+  /// kInternal when shared memory cannot be allocated.
   Result<TensorBlock> Finish();
 
  private:

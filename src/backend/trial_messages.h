@@ -1,4 +1,4 @@
-// Inferences in circumstances that must not matter, for `check consistency`: what is asked and what
+// Inferences under conditions that must not matter, for `check consistency`: the request and what
 // was seen.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace vernier {
 /// The runner gets copies of the inputs, which it could write to.
 struct TrialRequest {
   uint64_t session = 0;
-  /// Inputs begin so many bytes behind a multiple of 64: 0 to 63, and never within an element.
+  /// Inputs begin this many bytes after a multiple of 64: 0 to 63, and never within an element.
   uint64_t shift = 0;
   /// With it, memory for outputs is there whatever their size, and holds this byte everywhere.
   std::optional<uint8_t> fill = {};
@@ -33,7 +33,7 @@ struct WrittenInput {
 
 struct TrialReport {
   std::vector<WrittenInput> written;
-  uint64_t placed = 0;  ///< outputs that the backend asked memory for
+  uint64_t placed = 0;  ///< outputs that the backend requested memory for
 
   void Encode(MessageWriter& out) const;
   static TrialReport Decode(MessageReader& in);

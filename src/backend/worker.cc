@@ -224,7 +224,7 @@ Status Worker::SetAheadAside() {
 void Worker::DropAhead() {
   size_t dropped = std::exchange(ahead_, {}).unanswered();
   if (dropped == 0 || !death_.ok()) return;
-  Request request = MakeRequest("running an iteration that is not wanted any more");
+  Request request = MakeRequest("running an iteration that is no longer needed");
   request.limit_s =
       std::min(request.limit_s > 0 ? request.limit_s : kUnwantedSeconds, kUnwantedSeconds);
   HoldLog();

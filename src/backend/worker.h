@@ -68,7 +68,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Waits for the plug-in and its framework. Asked again, it gives the same answer.
+  /// Waits for the plug-in and its framework. Later calls give the same answer.
   Result<BackendInfo> AwaitLoad();
 
   /// `model` holds an edited model's bytes when request.model_bytes > 0, else it is not valid.
@@ -96,18 +96,18 @@ class Worker {
   /// the seconds waited so far. Null removes it.
   void WhileWaiting(std::function<void(double)> call) { while_waiting_ = std::move(call); }
 
-  /// Sends what a Run of this session to come would send, behind those that were sent before, so
-  /// that the worker finds it when it has done with them. To be called by `meanwhile` of a Run;
-  /// memory that `feed` borrows must stay as it is until its Run, which must be one with this feed
-  /// and `kept`, has its answer. False, and nothing was sent: it might have to wait for room, while
-  /// the worker waits for us to read. An answer that no Run asks for is dropped by Close, and a
-  /// worker that dies or hangs meanwhile is not reported.
+  /// Sends what a later Run of this session would send, after those that were sent before, so that
+  /// the worker finds it when it has finished them. Must be called by `meanwhile` of a Run; memory
+  /// that `feed` borrows must not change until its Run, which must have this feed and `kept`, has
+  /// its answer. False if nothing was sent: it might have to wait for room, while the worker waits
+  /// for us to read. Close drops an answer that no Run requests, and a worker that dies or hangs
+  /// meanwhile is not reported.
   bool RunAhead(uint64_t session, const TensorBlock& feed, const OutputsToKeep& kept = {});
-  /// How many RunAhead has sent and no Run has asked for.
+  /// How many RunAhead has sent and no Run has requested.
   size_t runs_ahead() const { return ahead_.size(); }
 
-  /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
-  /// nothing of a feed when it has answered.
+  /// Does it serve a plug-in, in its own process or thread of this program? Such a worker keeps
+  /// nothing of a feed after its answer.
   bool serves_plugin() const {
     return options_.program.empty() && (pid_ > 0 || options_.in_process);
   }
@@ -153,16 +153,16 @@ class Worker {
   HeldLines TakeLog();
   static void LogLines(const HeldLines& lines, Logger& logger);
 
-  /// From any thread: whether what the worker is busy with is not wanted any more. Such a request
-  /// is waited for ten seconds at most.
+  /// From any thread: whether the current request is no longer needed. The wait for such a request
+  /// lasts ten seconds at most.
   void SetUnwanted(bool unwanted) { unwanted_ = unwanted; }
 
   /// Lets the framework unload and the process end, and waits for that. kBackend when it died of a
-  /// signal on the way or did not end in time; ok when it was known to be dead. Nothing else may
-  /// be asked afterwards.
+  /// signal on the way or did not end in time; ok when it was known to be dead. No other request
+  /// may follow.
   Status Finish();
 
-  /// The most memory that the process has held since it started, or since it was asked before, in
+  /// The most memory that the process has held since it started, or since the previous call, in
   /// bytes. Nothing where it serves in a thread or the system does not say.
   std::optional<uint64_t> TakePeakMemory();
 
@@ -239,7 +239,7 @@ class Worker {
   std::optional<std::chrono::steady_clock::time_point> told_of_;  // the start of a long request
   RunsAhead ahead_;
   double last_run_s_ = 0;        // how long the last inference took
-  bool ended_unwanted_ = false;  // by a run that is not wanted any more
+  bool ended_unwanted_ = false;  // by a run that is no longer needed
   Status death_;
   bool ran_out_of_time_ = false;
 };

@@ -1,4 +1,4 @@
-// Many models with the same options: a process of this program for each.
+// Runs many models with the same options: a process of this program for each.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ struct BatchOutcome {
   std::vector<NamedRecord> records;  ///< the same, with keep_records; a run without one failed
 };
 
-/// Carries the runs out; a crash of one does not end the others. Once `interrupted` is a signal's
+/// Performs the runs; a crash of one does not end the others. Once `interrupted` is a signal's
 /// number, those that run are sent it and no other is begun. kIo, kInternal where a folder cannot
 /// be made or a process not started.
 Result<BatchOutcome> RunBatch(const BatchPlan& plan, const std::atomic<int>& interrupted,

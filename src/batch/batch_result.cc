@@ -68,7 +68,7 @@ std::string Coverage(std::span<const BatchResult> results) {
   }
   if (ran > 0 && all.outputs == 0) {
     // Records count tensors only: engines, models and reports may have been saved all the same.
-    return "nothing was to be compared: no model had two sides; " +
+    return "there was nothing to compare: no model had two sides; " +
            (saved == 0 ? "no inputs or outputs were saved" : "saved " + Counted(saved, "file")) +
            "\n";
   }

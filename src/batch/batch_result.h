@@ -1,4 +1,4 @@
-// What became of the models of a batch.
+// The results of the models of a batch.
 #pragma once
 
 #include <span>

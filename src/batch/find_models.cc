@@ -101,7 +101,7 @@ Result<std::vector<BatchModel>> FindBatchModels(std::span<const std::string> wor
     for (const std::string& path : paths) {
       if (!HoldsModels(path)) continue;
       return Malformed("'" + path +
-                       "' is a folder, which is not searched: for the models in it give '" +
+                       "' is a folder, and folders are not searched: for the models in it give '" +
                        (fs::path(path) / "*.onnx").string() + "'");
     }
     for (const std::string& path : paths) {

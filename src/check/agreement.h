@@ -1,4 +1,4 @@
-// Whether two runs that must give the same did.
+// Whether two runs that must agree did.
 #pragma once
 
 #include <string>
@@ -25,9 +25,9 @@ struct Agreement {
   std::string where;
 };
 
-/// Holds `found` against `expected`: the same names, types and shapes, and values as near as
-/// `options` ask, whose --tolerance auto takes its bounds from `bounds` (may be null). NaN is what
-/// NaN is, with any bits.
+/// Compares `found` with `expected`: the same names, types and shapes, and values as close as
+/// `options` require, whose --tolerance auto takes its bounds from `bounds` (may be null). NaN
+/// equals NaN, with any bits.
 Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions& options,
                       const ErrorBounds* bounds);
 

@@ -29,7 +29,7 @@ struct BatchNames {
   /// converters make up are none), or the rank is not known. What a run makes of them decides, see
   /// KeepFollowers.
   std::vector<std::string> possible;
-  /// Outputs that have other rows than the inputs, which therefore say nothing of rows.
+  /// Outputs that have other rows than the inputs, which therefore show nothing about rows.
   std::vector<NotedOutput> left_out = {};
 };
 
@@ -47,7 +47,7 @@ Result<BatchNames> GuessBatch(const TensorMap& feed);
 /// How many rows a feed has for that batch.
 int64_t CountRows(const TensorMap& feed, const BatchNames& batch);
 
-/// What a model made of so many rows.
+/// What a model returned for this many rows.
 struct OutputsOfRows {
   const TensorMap& outputs;
   int64_t rows;

@@ -1,4 +1,4 @@
-// Checks that need no reference: what must hold of each runner by itself.
+// Checks that need no reference: properties that each runner must have by itself.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ Status CheckPropertyNames(const ConsistencyOptions& options);
 using PropertyObserver =
     std::function<void(const ConsistencyRunner& runner, const PropertyRecord& property)>;
 
-/// Tries the properties on every runner of the plan. A runner that cannot be opened or run at all
-/// has its `failure` set, and the others go on. Errors: what is wrong with the model, the inputs or
-/// the command line, and kCancelled.
+/// Checks the properties of every runner of the plan. A runner that cannot be opened or run at all
+/// has its `failure` set, and the others continue. Errors: what is wrong with the model, the inputs
+/// or the command line, and kCancelled.
 Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const ConsistencyOptions& options,
                                            const Probe::Shared& shared,
                                            const PropertyObserver& observer);

@@ -18,7 +18,7 @@ Result<TensorMap> MakeFirstFeed(const RunPlan& plan, std::span<const TensorInfo>
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());
   if (!feed) return Malformed("the inputs hold no iteration");
   if (opened.stream->HasMoreLoaded()) {
-    logger.Info("Of the loaded inputs the first iteration alone is used");
+    logger.Info("Only the first iteration of the loaded inputs is used");
   }
   return *std::move(feed);
 }

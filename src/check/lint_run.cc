@@ -200,7 +200,7 @@ class NodeBench {
         FoundSizes found,
         FindSizes(plan_, inputs, {draw, {{runner_.name, infer, AllHaveElements(plain)}}, logger_}));
     VERNIER_TRY(found.unsteady);
-    if (found.dims.empty()) return NotFound("no sizes were found that it takes");
+    if (found.dims.empty()) return NotFound("no sizes were found that it accepts");
     logger_.Info(found.note);
     return std::move(found.feed);
   }
@@ -287,7 +287,7 @@ class NodeBench {
     for (const std::string_view name : graph_.Outputs(node)) {
       if (name.empty() || values_.contains(std::string(name))) continue;
       result_.limits = "values that are not tensors, such as " + Quoted(name) +
-                       ", cannot be handed on: nodes behind them were not run";
+                       ", cannot be passed on: nodes after them were not run";
     }
     return {};
   }

@@ -1,4 +1,4 @@
-// What a runner makes of a model and of its nodes, for the linter.
+// How a runner handles a model and its nodes, for the linter.
 #pragma once
 
 #include <string>
@@ -29,9 +29,9 @@ struct LintedModel {
 
 /// Lets plan.runners[index] run the model once on a drawn or loaded feed. Where it cannot, or where
 /// the model is not faultless, nodes are run one by one on what the nodes before them made; those
-/// that failed, and those behind them, are left out. What goes wrong becomes a finding with the
-/// backend's name. Errors: kUnavailable when there is no such framework here,
-/// kCancelled, and inputs that cannot be made.
+/// that failed, and those after them, are left out. Every failure becomes a finding with the
+/// backend's name. Errors: kUnavailable when there is no such framework here, kCancelled, and
+/// inputs that cannot be made.
 Result<LintRunResult> LintWithRunner(const RunPlan& plan, size_t index, const LintedModel& linted,
                                      const Probe::Shared& shared, Findings& findings);
 

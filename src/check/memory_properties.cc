@@ -183,7 +183,7 @@ PropertyRecord InputAlignment(Subject& subject) {
   Trial trial(subject);
   for (const uint64_t shift : ShiftsFor(subject.feed())) {
     const std::string what =
-        "inputs that begin " + std::to_string(shift) + " bytes behind a multiple of 64";
+        "inputs that begin " + std::to_string(shift) + " bytes after a multiple of 64";
     if (!trial.HoldAnew(what, OutputsOf(TryAnew(subject, {.shift = shift})))) break;
   }
   return trial.Finish("places", subject.sizes);

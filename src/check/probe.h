@@ -1,4 +1,4 @@
-// A runner in a process of its own, asked the same thing in different circumstances.
+// A runner in a process of its own that runs the same thing under different conditions.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ class Probe {
   /// where they are not known.
   Result<std::vector<TensorInfo>> InputsToFeed(const InputPlan& inputs) const;
 
-  /// The feed in the runner's own names and types; as it is, where it does not say what it takes.
+  /// The feed in the runner's own names and types; unchanged if it does not declare its inputs.
   Result<TensorMap> Coerce(const TensorMap& feed, Logger& logger) const;
 
   /// One inference with such a feed.

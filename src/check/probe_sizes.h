@@ -1,4 +1,4 @@
-// Sizes that a runner under examination takes, where it does not take those of 1.
+// Sizes that a runner under examination accepts, if it does not accept sizes of 1.
 #pragma once
 
 #include "check/probe.h"
@@ -8,8 +8,8 @@
 
 namespace vernier {
 
-/// Whether other sizes are of any use to the runner: not where it does not say what it takes, or
-/// takes what its engine was built for.
+/// Whether other sizes can help the runner: not if it does not declare its inputs, or accepts only
+/// what its engine was built for.
 bool TakesAnySizes(const Probe& probe);
 
 /// The runner as one of a search. `probe` must outlive it.

@@ -1,17 +1,17 @@
-// Properties of the rows of a batch, which must not see each other.
+// Properties of the rows of a batch, which must not affect each other.
 #pragma once
 
 #include "check/properties.h"
 
 namespace vernier {
 
-/// Equal rows make equal outputs.
+/// Equal rows give equal outputs.
 PropertyRecord IdenticalRows(Subject& subject);
 
-/// Rows in another order make the same outputs in that order.
+/// Rows in another order give the same outputs in that order.
 PropertyRecord PermutedRows(Subject& subject);
 
-/// A row makes the same outputs alone as within a batch.
+/// A row gives the same outputs alone as within a batch.
 PropertyRecord BatchOfOne(Subject& subject);
 
 }  // namespace vernier

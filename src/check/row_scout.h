@@ -27,7 +27,7 @@ struct RowPlan {
 using FindMeeting = std::function<std::vector<MeetingRows>(std::span<const BatchedInput> inputs,
                                                            std::span<const std::string> outputs)>;
 
-/// What is asked for a batch.
+/// The requirements on a batch.
 struct RowRequest {
   const Probe& probe;     ///< knows the inputs and outputs; it runs nothing here
   const TensorMap& feed;  ///< of the default sizes

@@ -1,4 +1,4 @@
-// Inputs of a model with caches, of which what its outputs are to each token can be seen.
+// Inputs of a model with caches, from which its outputs for each token can be derived.
 #pragma once
 
 #include <optional>

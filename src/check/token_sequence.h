@@ -1,4 +1,4 @@
-// A sequence of tokens for a model that hands out its caches and takes them again.
+// A sequence of tokens for a model that returns its caches and takes them again.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,7 @@ class TokenSequence {
   /// Caches that hold nothing; states that do not grow are zeros. Errors are those of memory.
   Result<TensorMap> EmptyCaches() const;
 
-  /// The feed of these tokens, behind caches that hold all before them.
+  /// The feed of these tokens, after caches that hold all before them.
   Result<TensorMap> Feed(TokenSpan span, const TensorMap& caches) const;
 
   /// The feed of all tokens with padding around them. Positions count from the first real token on;
@@ -78,7 +78,7 @@ class TokenSequence {
   /// The caches among these outputs, by the names of the inputs that take them.
   TensorMap CachesOf(const TensorMap& outputs) const;
 
-  /// What the outputs of all tokens at once say of a span, whose own outputs are `found`: the
+  /// What the outputs of all tokens at once show about a span, whose own outputs are `found`: the
   /// caches with all before its end, and the rows of outputs that have one for each token. Other
   /// outputs and states that do not grow are what they are where the span ends at the last token;
   /// they are left out elsewhere, and outputs also where `found` has them in another shape.
@@ -104,7 +104,7 @@ class TokenSequence {
   const CacheState* StateOf(const std::string& name, std::string CacheState::*side) const;
   Result<Tensor> TensorFor(const Input& input, TokenSpan span, const TokenPadding& padding) const;
 
-  // Whether other tokens in the place of padding were found to change nothing.
+  // Whether other tokens in place of padding were found to change nothing.
   enum class Hides : uint8_t { kNotKnown, kYes, kNo };
 
   std::vector<CacheState> states_;

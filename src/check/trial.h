@@ -1,4 +1,4 @@
-// The course of one property: cases are held, until one breaks it.
+// The check of one property: cases are compared until one breaks it.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ class Trial {
   bool HoldAnew(const std::string& what, const Result<std::vector<TensorMap>>& found,
                 const std::function<Result<std::vector<TensorMap>>()>& plainly = {});
 
-  /// A case whose outputs are not held.
+  /// A case whose outputs are not compared.
   void Count() { ++cases_; }
 
   /// Whether outputs were held that are apart, which is not so where there were none to hold.

@@ -83,13 +83,12 @@ void WriteToStderr(std::string_view text) {
   (void)!::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// Nothing ends without a sentence. Memory that cannot be had is no defect; anything else is. What
-// was saved before is on the disk, as if the program had been killed.
+// Nothing ends without a sentence. Lack of memory is not a defect; anything else is. What was saved
+// before is on the disk, as if the program had been killed.
 [[noreturn]] void EndUnexpectedly() noexcept {
   constexpr int kDefectOrNoMemory = 70;
   constexpr std::string_view kSaved =
-      "; what was saved before can be had with `vernier data recover`, or gone on with by "
-      "--resume\n";
+      "; `vernier data recover` recovers what was saved before, and --resume continues from it\n";
   // Only while that exception is on its way: memory that ran out once may have been made do
   // without.
   bool no_memory = MemoryRanOut() && std::uncaught_exceptions() > 0;

@@ -1,5 +1,5 @@
-// What remains of comparisons without their tensors, as --save-accuracy-results keeps it: made
-// while a run compares, and judged again by other thresholds.
+// The results of comparisons without their tensors, as --save-accuracy-results keeps them:
+// collected during a run, and judged again with other thresholds.
 #pragma once
 
 #include <optional>

@@ -28,8 +28,8 @@ enum class Verdict : uint8_t {
   kVacuous,  ///< matched, but nothing was shown: see OutputComparison::vacuous
   kSkipped,  ///< not compared on purpose
   kFailed,   ///< could not be compared
-  /// Asked for, but the measure does not apply to these outputs or is not to be had here. Neither a
-  /// pass nor a mismatch: less was compared than asked for.
+  /// Requested, but the metric does not apply to these outputs or is not available here. Neither a
+  /// pass nor a mismatch: less was compared than requested.
   kNotVerified,
 };
 
@@ -38,7 +38,7 @@ class PerceptualMeasure {
  public:
   virtual ~PerceptualMeasure() = default;
   /// The LPIPS distance of two outputs of equal shape. kUnavailable, as one sentence that says what
-  /// to install, when it cannot be had at all; kInvalidArgument when these are no images.
+  /// to install, when it is not available; kInvalidArgument when these are not images.
   virtual Result<double> Measure(const Tensor& a, const Tensor& b) = 0;
 };
 
@@ -52,7 +52,7 @@ struct RequiredTolerance {
   bool passed = false;
 };
 
-/// The differences themselves, for small outputs and for those who want to look closer.
+/// The differences themselves, for small outputs and for a closer look.
 struct DifferenceDetail {
   std::optional<DifferenceArrays> values;  ///< only up to kSmallOutput elements
   DifferenceHistograms histograms;
@@ -154,7 +154,7 @@ struct OutputComparison {
   /// was to look. Places count in the whole outputs, statistics leave them out.
   std::optional<MaskedPositions> masked;
   int64_t left_out = 0;  ///< elements that no function looked at, beside those of `masked`
-  /// Why agreement of the two shows nothing; empty: it does. Also of outputs that do not agree.
+  /// Why agreement of the two shows nothing; empty: it does. Also for outputs that do not agree.
   std::string vacuous;
 
   const FunctionResult* Find(CompareFunction function) const {
@@ -163,7 +163,7 @@ struct OutputComparison {
     }
     return nullptr;
   }
-  /// What a function measured; null: it was not asked for, or could not measure.
+  /// What a function measured; null: it was not requested, or could not measure.
   template <typename Data>
   const Data* FindData(CompareFunction function) const {
     const FunctionResult* const result = Find(function);
@@ -175,7 +175,7 @@ struct OutputComparison {
     }
     return true;
   }
-  /// Did it not pass only because a metric was not to be had?
+  /// Did it not pass only because a metric was not available?
   bool only_not_verified() const {
     for (const FunctionResult& result : functions) {
       if (!result.passed() && result.verdict != Verdict::kNotVerified) return false;
@@ -207,12 +207,12 @@ struct IterationComparison {
   std::vector<OutputStatisticsPair> statistics;
   std::vector<std::string> a_outputs;
   std::vector<std::string> b_outputs;
-  std::vector<std::string> without_verdict;  ///< outputs of which a script said nothing
+  std::vector<std::string> without_verdict;  ///< outputs for which a script gave no verdict
   /// Outputs that `logits` is not for on either side, and why. Without another function they are
   /// not in `outputs`.
   std::vector<std::pair<std::string, std::string>> not_logits;
 
-  /// Neither side has an output: that shows nothing, and Polygraphy goes on all the same.
+  /// Neither side has an output: that shows nothing, but Polygraphy continues.
   bool empty() const { return outputs.empty() && a_outputs.empty() && b_outputs.empty(); }
   /// Both sides have no outputs, or something was compared.
   bool compared_something() const { return !outputs.empty() || empty(); }
@@ -234,8 +234,8 @@ inline bool WantsDetail(DetailLevel level, bool passed) {
   return level == DetailLevel::kAlways || (level == DetailLevel::kOnMismatch && !passed);
 }
 
-/// What a caller wants to know beside verdicts. Nothing else is computed, except of outputs that do
-/// not match.
+/// What a caller needs in addition to verdicts. Nothing else is computed, except for outputs that
+/// do not match.
 struct ComparisonDetail {
   DetailLevel values = DetailLevel::kNever;
   bool output_statistics = false;  ///< fill IterationComparison::statistics
@@ -252,7 +252,7 @@ struct ComparisonDetail {
   const ErrorBounds* bounds = nullptr;  ///< for --tolerance auto; may be null
   /// What was fed at the positions of outputs; null: that is not known.
   const FedPositions* positions = nullptr;
-  /// Once it is set, no further output is looked at, and the comparison is of no use; may be null.
+  /// Once it is set, no further output is compared, and the comparison is useless; may be null.
   const std::atomic<int>* interrupted = nullptr;
 
   bool Interrupted() const { return interrupted != nullptr && interrupted->load() != 0; }

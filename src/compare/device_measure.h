@@ -22,7 +22,7 @@ class DeviceMeasure {
   virtual Result<PairMeasures> Measure(const Tensor& a, const Tensor& b,
                                        const MeasureRequest& request) = 0;
 
-  /// Brings the bytes here, where every copy of the tensor sees them. Nothing happens to a tensor
+  /// Copies the bytes to the host, where every copy of the tensor sees them. No effect on a tensor
   /// that is not held.
   virtual Status Fetch(const Tensor& tensor) = 0;
 };

@@ -1,13 +1,13 @@
-// `--tolerance auto`: outputs are compared with the error that faultless runners can have, instead
-// of with fixed tolerances.
+// `--tolerance auto`: differences are compared with the error that correct runners can have,
+// instead of with fixed tolerances.
 //
 // What is measured is relative to the output's scale, the root mean square of both sides' values:
 // the root mean square of the differences; the gain, by which one side as a whole is larger than
 // the other; and the worst single element. Rounding errors are small, unbiased and spread evenly,
-// so a bound can be tight for each of the three. Zeros and small elements are no trouble: an
-// element may differ by a share of the scale or of itself, whichever is larger. Behind quantisers
-// faultless sides agree on almost every row and differ a lot on few: there is a bound for the share
-// of elements that differ by more than rounding alone.
+// so a bound can be tight for each of the three. Zeros and small elements cause no trouble: an
+// element may differ by a fraction of the scale or of itself, whichever is larger. After quantisers
+// correct sides agree on almost every row and differ a lot on few: there is a bound for the
+// fraction of elements that differ by more than rounding alone.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct ErrorBound {
   std::string why;             ///< "float32, longest sum 4608, 23 layers"
 };
 
-/// By what the condition makes a bound of the root mean square, `rms`, wider: 1 where it is small.
+/// The factor by which the condition widens the bound `rms`: 1 if the condition is small.
 double WidenedBy(const ErrorBound& bound, double rms);
 
 /// The bounds of one pair of runners, by the first one's names of outputs.
@@ -69,7 +69,7 @@ class ErrorBounds {
 /// Which number of an output is compared with its bound.
 enum class BoundMeasure : uint8_t { kError, kGain, kBeyond, kWithin, kElement };
 
-/// A bound in the output's own units, and how the output stands against it.
+/// A bound in the output's own units, and how the output compares with it.
 struct BoundVerdict {
   double bound = 0;         ///< of the root mean square of the differences, relative to the scale
   double condition = 1;     ///< by which the bound was widened
@@ -91,8 +91,8 @@ struct BoundVerdict {
   std::string why;
   bool passed = false;
 
-  /// Did it pass under a bound that outputs of nothing in common pass, too? Equal outputs need no
-  /// bound, and where most elements must agree to rounding that says something.
+  /// Did it pass under a bound that unrelated outputs would pass, too? Equal outputs need no bound,
+  /// and if most elements must agree to rounding, a pass shows something.
   bool shows_nothing() const {
     constexpr double kMost = 0.5;
     const bool most_agree = clean_bound > 0 && (allowed <= kMost || beyond == 0);

@@ -1,4 +1,4 @@
-// What an iteration's inputs say of the positions of its logits: the tokens that were fed, and
+// What an iteration's inputs say about the positions of its logits: the tokens that were fed, and
 // which positions a mask excludes.
 #pragma once
 

@@ -56,7 +56,7 @@ LogitRows RowsAlong(const Dims& dims, size_t axis) {
 std::string WhatSoftmaxGave(const LogitMeasures& measures) {
   if (measures.a_is_softmax && measures.b_is_softmax) return std::string(kProbabilities);
   return std::string(measures.a_is_softmax ? "the first" : "the second") +
-         " side holds probabilities, no logits: every row sums to 1";
+         " side holds probabilities, not logits: every row sums to 1";
 }
 
 // Each gate that did not pass.
@@ -139,7 +139,7 @@ FunctionResult JudgeLogits(PairMeasurement& pair) {
     const std::string unfit = WhyUnfit(*side, axis);
     if (unfit.empty()) continue;
     return NotVerifiedLogits(
-        "logits are float16, bfloat16, float32 or float64 with two classes or more, not " + unfit);
+        "logits are float16, bfloat16, float32 or float64 with at least two classes, not " + unfit);
   }
   LogitsResult logits = MeasureLogitsOf(pair, axis);
   const LogitMeasures& measures = logits.measures;

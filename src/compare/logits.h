@@ -26,6 +26,6 @@ FunctionResult JudgeLogits(PairMeasurement& pair);
 
 /// FunctionResult::why of two outputs of a softmax.
 inline constexpr std::string_view kProbabilities =
-    "these are probabilities, no logits: every row sums to 1";
+    "these are probabilities, not logits: every row sums to 1";
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-// The positions of an output that a fed mask leaves to compare.
+// The positions of an output that a fed mask does not exclude.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct Tolerances {
   double relative = 0;
 };
 
-/// What `simple` holds an output against; `name` is the first runner's.
+/// The tolerances of `simple` for an output; `name` is the first runner's.
 Tolerances TolerancesFor(std::string_view name, const CompareOptions& options);
 
 /// The quantiles of every statistics line.
@@ -61,10 +61,10 @@ class PairMeasurement {
   /// The bytes are on a device, and were not fetched so far.
   bool on_device() const { return on_device_; }
 
-  /// What `simple` holds single elements against; known once measured, where there is a bound.
+  /// The tolerances of `simple` for single elements; with a bound, known once measured.
   const Tolerances& tolerances() const { return tolerances_; }
-  /// How the pair stands against the bound of --tolerance auto, single elements left out; absent
-  /// with fixed tolerances and before the first Measure().
+  /// How the pair compares with the bound of --tolerance auto, without single elements; absent with
+  /// fixed tolerances and before the first Measure().
   const std::optional<BoundVerdict>& bound() const { return bound_; }
 
   /// `simple`'s rule. Strings must be equal, whatever the tolerances; without `simple`, everything
@@ -73,7 +73,7 @@ class PairMeasurement {
   /// The quantile that `simple` checks.
   double error_quantile() const { return quantile_; }
 
-  /// Everything that the options and the detail ask for; measured by the first call. The shapes
+  /// Everything that the options and the detail require; measured by the first call. The shapes
   /// must be aligned. nullptr when the types cannot be compared: then status() says why.
   const PairMeasures* Measure();
   const Status& status() const { return status_; }

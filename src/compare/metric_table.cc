@@ -73,8 +73,7 @@ Result<double> LargestUlp(const MetricInput& pair) {
   if (AreSameIntegers(pair.a, pair.b)) return measures.difference.absolute.max;
   if (!measures.ulp.applies) {
     return Unavailable(
-        "distances in ULP are measured between two outputs of the same type of floats or of "
-        "integers, not " +
+        "ULP distances need two outputs of the same floating-point or integer type, not " +
         std::string(DTypeName(pair.a.dtype())) + " and " + std::string(DTypeName(pair.b.dtype())));
   }
   // A NaN is at no distance from anything.

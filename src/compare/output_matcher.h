@@ -26,7 +26,7 @@ class OutputMatcher {
   /// here. Errors as DeviceMeasure::Fetch.
   Status Look(const TensorMap& a, const TensorMap& b, DeviceMeasure* device);
 
-  /// No further iteration decides anything: all have partners, or four were looked at.
+  /// No further iteration decides anything: all have partners, or four were examined.
   bool settled() const { return settled_; }
 
   /// Has Align() anything to do?

@@ -1,4 +1,4 @@
-// Which output of one runner meets which output of the other.
+// Which output of one runner is paired with which output of the other.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ enum class PairingRule : uint8_t {
   /// One to one: exact names; then equal after case folding and without a trailing ":0"; then one
   /// name within the other if that is unique on both sides and dtype and shape agree; then by dtype
   /// and shape, where each side has exactly one output left that has them. Lengths and the like
-  /// (part_names.h) meet their own kind, and that an optional is there needs no partner.
+  /// (part_names.h) pair with their own kind, and the presence of an optional needs no partner.
   kOneToOne,
   /// kOneToOne by names alone, for runs that mark tensors as outputs.
   kOneToOneMarked,

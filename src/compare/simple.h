@@ -12,7 +12,7 @@ namespace vernier {
 /// Strings must be equal, whatever the tolerances.
 FunctionResult JudgeSimple(PairMeasurement& pair);
 
-/// Brings a result of JudgeSimple up to what has been measured of the pair since.
+/// Updates a result of JudgeSimple with what has been measured of the pair since.
 void UpdateSimple(FunctionResult& result, PairMeasurement& pair);
 
 /// Does a statistic with these values pass? NaN is outside a tolerance.

@@ -1,4 +1,4 @@
-// What remains of the comparisons of one pair of runners once their iterations are gone.
+// What is kept of the comparisons of one pair of runners after their iterations.
 #pragma once
 
 #include <array>

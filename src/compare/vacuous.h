@@ -27,13 +27,13 @@ std::string VacuousBecause(const PairMeasures& measures);
 /// or an infinite tolerance or threshold. Empty when it shows something.
 std::string VacuousBecause(const FunctionResult& result);
 
-/// The reason for several iterations, of one for those before and one for the next. Reasons that
-/// are not of the values (IsOfValues) go first; constants that are not all zero may differ from
-/// iteration to iteration.
+/// The reason for several iterations, from the reason for those before and that for the next.
+/// Reasons that do not concern values (IsOfValues) take precedence; constants that are not all zero
+/// may differ from iteration to iteration.
 std::string VacuousInBoth(std::string_view before, std::string_view next);
 
-/// Is the reason one of the values of an iteration, or of their number? Another iteration may show
-/// something then: what is wrong in this one would have failed. All other reasons let it pass.
+/// Does the reason concern the values of an iteration, or their number? Then another iteration may
+/// show something, since a fault would have failed here. With other reasons it would pass.
 bool IsOfValues(std::string_view why);
 
 /// The first, from the statistics of both sides alone.

@@ -76,7 +76,7 @@ struct ValuePairing {
 
 /// A and B pair when each is the other's nearest, at most kMostPairError apart, and the next
 /// nearest on either side is farther than that and kPairMargin times as far. Outputs that are
-/// constant, of a single element or not finite are in no pair, but stand in others' way.
+/// constant, of a single element or not finite are in no pair, but may prevent one.
 ValuePairing PairByValue(const TensorMap& a, std::span<const size_t> rows, const TensorMap& b,
                          std::span<const size_t> columns);
 

@@ -6,7 +6,7 @@
 
 namespace vernier {
 
-/// Bytes that this process could have if nothing else ran: the machine's memory, or its control
+/// Bytes that this process could use if nothing else ran: the machine's memory, or its control
 /// group's limit (cgroup v1 and v2) where that is less, and swap. The largest number where the
 /// system does not say. Asked once.
 ///

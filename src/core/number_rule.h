@@ -1,4 +1,4 @@
-// What numbers of a plan may be: options and run files are held to the same rules.
+// The valid numbers of a plan: the same rules apply to options and run files.
 #pragma once
 
 #include <limits>

@@ -55,7 +55,7 @@ Result<SliceItem> ParseRange(std::string_view text) {
   }
   // The smallest integer has no counterpart of the other sign.
   if (item.step == 0 || item.step == INT64_MIN) {
-    return InvalidArgument("the step of a slice is not 0, got '" + std::string(text) + "'");
+    return InvalidArgument("the step of a slice must not be 0, got '" + std::string(text) + "'");
   }
   return item;
 }
@@ -225,7 +225,7 @@ Result<std::vector<SliceItem>> ParseSlice(std::string_view text) {
     return item.kind == SliceItem::Kind::kEllipsis;
   });
   if (ellipses > 1) {
-    return InvalidArgument("a slice has one '...' at most, got '" + std::string(text) + "'");
+    return InvalidArgument("a slice has at most one '...', got '" + std::string(text) + "'");
   }
   if (slice.size() > kMostSliceItems) return InvalidArgument("the slice has more than 64 entries");
   return slice;

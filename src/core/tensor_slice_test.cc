@@ -58,8 +58,8 @@ TEST(TensorSlice, SaysWhatIsWrong) {
   EXPECT_EQ(Taken("1:2:3:4"),
             "expected an index, START:STOP, START:STOP:STEP, ... or None, got '1:2:3:4'");
   EXPECT_EQ(Taken(""), Taken("..."));
-  EXPECT_EQ(Taken("::0"), "the step of a slice is not 0, got '::0'");
-  EXPECT_EQ(Taken("...,..."), "a slice has one '...' at most, got '...,...'");
+  EXPECT_EQ(Taken("::0"), "the step of a slice must not be 0, got '::0'");
+  EXPECT_EQ(Taken("...,..."), "a slice has at most one '...', got '...,...'");
   EXPECT_EQ(Taken("5"), "index 5 is out of range for axis 0 of shape (2, 3, 4)");
   EXPECT_EQ(Taken("0,0,0,0"), "the slice has 4 entries for the axes of shape (2, 3, 4)");
   EXPECT_EQ(Taken("", "0,1"), "the axes 0,1 are not those of shape (2, 3, 4)");

@@ -17,7 +17,7 @@ struct DataJoinPlan {
   bool may_replace = false;
 };
 
-/// Writes the iterations of all files behind each other (of shards by stride in turn), one in
+/// Writes the iterations of all files one after another (of shards by stride in turn), one in
 /// memory at a time; outputs by the names of their runners, with the marks of what they were made
 /// from. A warning for an iteration with other names than the first. kInvalidArgument for inputs
 /// beside outputs, where `output` is read, and as CheckShardsInOrder(); kMalformed, kIo,

@@ -17,7 +17,7 @@ struct DataRecoveryPlan {
 
 /// Makes a file of all iterations that are whole, and removes the parts. kIo where something that
 /// was promised is not in it, saying what; the parts then stay. kInvalidArgument for an output that
-/// is there or cannot be written in its format; kMalformed for what is no folder of parts.
+/// is there or cannot be written in its format; kMalformed for no folder of parts.
 Status RecoverData(const DataRecoveryPlan& plan, Logger& log);
 
 }  // namespace vernier

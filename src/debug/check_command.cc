@@ -117,7 +117,7 @@ Result<bool> Ask(const std::string& artifact, const std::atomic<int>& interrupte
       return InvalidArgument(
           "standard input is closed, so nothing can answer whether the iteration is good. Give "
           "--check, as the last option, a command whose exit code says so" +
-          std::string(artifact.empty() ? "" : ". Or put options of vernier run behind --"));
+          std::string(artifact.empty() ? "" : ". Or put options of vernier run after --"));
     }
     const int first = line->empty() ? 0 : std::tolower(static_cast<unsigned char>(line->front()));
     if (first == 'p' || first == 'f') return first == 'p';
@@ -137,7 +137,7 @@ Result<CheckCommand> CheckCommand::Make(CheckPlan plan, const std::string& artif
   } else if (plan.command.empty() && !plan.run_options.empty()) {
     return InvalidArgument(
         "--check: expected a command whose exit code says whether an iteration is good: "
-        "there is no model that options behind -- could run");
+        "there is no model that options after -- could run");
   } else {
     check.words_ = std::move(plan.command);
   }
@@ -289,7 +289,7 @@ bool CheckCommand::JudgeOwnRun(int code, const std::string& reason, Logger& log)
               (reason.empty() ? "" : ": " + reason));
   if (fault_ == 0) fault_ = code;
   if (!same_fault_ || code == fault_) return false;
-  log.Info("That is another fault than the first one, whose exit code was " +
+  log.Info("That is a different fault from the first one, whose exit code was " +
            std::to_string(fault_) + ": it counts as passed");
   return true;
 }

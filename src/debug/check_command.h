@@ -1,5 +1,5 @@
-// What says whether an iteration of a debugging session is good: a command, our own `run`, the
-// program that calls the library, or who sits before the terminal.
+// Decides whether an iteration of a debugging session is good: a command, our own `run`, the
+// program that calls the library, or the user at the terminal.
 #pragma once
 
 #include <atomic>
@@ -71,10 +71,10 @@ class CheckCommand {
   /// Of the words of our own `run`.
   const RunReader& reader() const { return reader_; }
 
-  /// What carries them out; null without StayLoaded, and for commands.
+  /// What runs them; null without StayLoaded, and for commands.
   LiveRun* live() const { return live_.get(); }
 
-  /// The words of our own `run` behind the model; empty for commands.
+  /// The words of our own `run` after the model; empty for commands.
   std::vector<std::string> RunOptions() const;
   void AddRunOptions(const std::vector<std::string>& words) {
     words_.insert(words_.end(), words.begin(), words.end());
@@ -82,9 +82,9 @@ class CheckCommand {
 
   /// Waits for the check and judges it by Polygraphy's rules; patterns are looked for line by line.
   /// Logs what it printed if it failed, or always if that was asked for. Our own `run`, too, passes
-  /// with exit code 0 where no rules are given, but that what says nothing of the model is an
-  /// error: kInvalidArgument for a command line that it does not take, kUnavailable for a backend
-  /// that is not there, kIo for what it cannot save, and those of LiveRun::Outcome::judged.
+  /// with exit code 0 where no rules are given, but a result that shows nothing about the model is
+  /// an error: kInvalidArgument for a command line that it does not take, kUnavailable for a
+  /// backend that is not there, kIo for what it cannot save, and those of LiveRun::Outcome::judged.
   /// kCancelled.
   Result<bool> Finish(Running running, Logger& log);
 

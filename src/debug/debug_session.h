@@ -1,5 +1,5 @@
 // A debugging session: iterations that are checked one after another, in Polygraphy's words, with
-// its files. A session that was cut off is taken up again from its replay.
+// its files. An interrupted session is resumed from its replay.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ class Fingerprints {
 /// One model, or one engine, that is to be checked.
 struct DebugTrial {
   std::function<Status(const std::string& path)> make;  ///< writes it
-  /// What it is made of, in short: a replay is only believed about the same. Empty: not known.
+  /// What it is made of, in short: a replay only applies to the same. Empty: not known.
   std::string fingerprint = {};
   bool may_fail = false;  ///< a kBackend error of `make` is a failed iteration, not the end
   CheckCommand::Change change = {};  ///< of the plan of our own `run`
@@ -72,8 +72,8 @@ class DebugSession {
   void RunOneByOne();
 
   /// Of these trials the first that passes, or that fails. So many as there are jobs are checked at
-  /// once; none of those behind it is begun. A trial that the replay knows is not checked again.
-  /// Errors of `make` and of the check.
+  /// once; none of those after it is begun. A trial in the replay is not checked again. Errors of
+  /// `make` and of the check.
   Result<std::optional<size_t>> FirstThat(std::span<const DebugTrial> trials, bool passes);
 
   /// One iteration: whether it passed.
@@ -82,7 +82,7 @@ class DebugSession {
   /// Polygraphy's last line about iterations.
   void Finish() const;
 
-  /// Answers from --load-debug-replay; those that are asked for again cost no check.
+  /// Answers from --load-debug-replay; trials that it contains cost no check.
   size_t known() const { return known_.size(); }
   int64_t iterations() const { return static_cast<int64_t>(replay_.size()); }
 

@@ -100,7 +100,7 @@ std::vector<std::string> DisobeyedLayers(const EngineBuildRecord& build) {
   std::vector<std::string> sentences;
   for (const LayerPrecisionRecord& layer : build.layers) {
     if (layer.asked.empty() || layer.got.empty() || layer.asked == layer.got) continue;
-    sentences.push_back("layer '" + layer.layer + "' was asked for " + layer.asked + " and gives " +
+    sentences.push_back("layer '" + layer.layer + "' was set to " + layer.asked + " and computes " +
                         layer.got);
   }
   return sentences;

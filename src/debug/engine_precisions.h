@@ -1,7 +1,7 @@
-// How TensorRT is made to know which nodes of a model stay in a higher precision. Networks of
-// TensorRT 10 and newer are strongly typed: the types of the model's tensors hold. To older ones
-// these are hints; there the layers that nodes became are given precisions, which the builder has
-// to obey.
+// How TensorRT learns which nodes of a model stay in a higher precision. Networks of TensorRT
+// 10 and newer are strongly typed: the types of the model's tensors hold. To older ones these
+// are hints; there the layers that nodes became are given precisions, which the builder has to
+// obey.
 #pragma once
 
 #include <span>
@@ -47,10 +47,10 @@ std::string_view TimingsOf(const RunnerPlan& runner);
 /// Where the engine of a runner that builds one goes.
 void SetEngineFile(RunnerPlan& runner, const std::string& path);
 
-/// What the builder was asked for layers: "NAME:PRECISION", one each.
+/// The precisions requested for layers: "NAME:PRECISION", one each.
 std::vector<std::string> AskedLayers(const EngineBuildRecord& build);
 
-/// Layers that give another precision than was asked for, one sentence each.
+/// Layers that compute in another precision than requested, one sentence each.
 std::vector<std::string> DisobeyedLayers(const EngineBuildRecord& build);
 
 }  // namespace vernier

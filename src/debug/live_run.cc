@@ -84,7 +84,7 @@ Status JudgeByNames(const RunRecord& record, const std::vector<std::string>& mod
       if (by_name || of_model || output.other_name.empty()) continue;
       return InvalidArgument("the check compares '" + own + "', a tensor within the model, with '" +
                              (&own == &output.name ? output.other_name : output.name) +
-                             "', which says nothing of it: " + kWhatToDo);
+                             "', which says nothing about it: " + kWhatToDo);
     }
   }
   return {};

@@ -1,4 +1,4 @@
-// `vernier run` within this process, again and again: what loaded a framework stays alive between
+// `vernier run` within this process, repeatedly: workers with a loaded framework stay alive between
 // two runs.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace vernier {
 
 /// Reads the words of `vernier run` as the command line does.
 struct RunReader {
-  /// The plan of these words, behind `run`; `now` is in the names of runners without a label.
+  /// The plan of these words, after `run`; `now` is in the names of runners without a label.
   /// kUnimplemented for what only a process of its own does.
   std::function<Result<RunPlan>(const std::vector<std::string>& words, std::time_t now,
                                 Logger& log)>
@@ -56,8 +56,8 @@ class LiveRun {
     std::string reason;     ///< why, if not with 0; of a mismatch empty
     std::string said;       ///< what it logged, with `show` only
     std::string undecided;  ///< the first gate of a decision that passed and is undecided, in words
-    /// An error where the run says nothing of its model: data that it loads are not there or do not
-    /// fit, nothing was saved, or nothing compared although all runners did their part.
+    /// An error if the run shows nothing about its model: data that it loads are missing or do not
+    /// fit, nothing was saved, or nothing was compared although no runner failed.
     Status judged = {};
   };
   /// kCancelled. Runs with frameworks that are loaded already, or loads them.
@@ -70,7 +70,7 @@ class LiveRun {
   /// Is called with every run.
   void OnEnd(std::function<void(const RunRecord&)> told) { on_end_ = std::move(told); }
 
-  /// What runs outside of this class need to find the same workers.
+  /// What runs outside of this class need to use the same workers.
   const Embedder& workers() const { return caller_; }
   Logger& log() { return log_; }
 

@@ -139,10 +139,10 @@ class PrecisionDebugging {
     }
     if (pinned.empty()) return pinned;
     log_.Warning(
-        "ONNX Runtime computes parts of a float16 model in float32, and cannot tell what "
-        "overflows: " +
+        "ONNX Runtime computes parts of a float16 model in float32, so it cannot show what"
+        " overflows: " +
         Counted(pinned.size(), "node") +
-        " with values that float16 does not have are kept whatever it says");
+        " with values that float16 does not have stay float32 whatever the check says");
     return pinned;
   }
 

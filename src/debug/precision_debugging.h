@@ -22,13 +22,13 @@ struct PrecisionDebugPlan {
   std::string higher = "float32";  ///< the precision that nodes are kept in
   bool linear = false;             ///< node by node, without groups of operators
   bool reverse = false;            ///< nodes of equal evidence against the order of the graph
-  /// So many checks find the nodes of most models; where errors come from everywhere, no number
-  /// would.
+  /// This many checks find the nodes of most models; if errors come from everywhere, no number
+  /// does.
   size_t most_checks = 100;
   SaveOnnxOptions save;  ///< of models with casts
   std::string output;    ///< where the found one goes; empty: nowhere
   EngineSettings engine;
-  /// One inference of the model by ONNX Runtime, asked for once the reference has run. Nothing:
+  /// One inference of the model by ONNX Runtime, requested once the reference has run. Nothing:
   /// errors of nodes are not measured.
   std::function<Result<std::optional<RunPlan>>()> inference;
 };

@@ -1,4 +1,4 @@
-// Which nodes of a model are likely to need float32: what they do to values in float16.
+// Which nodes of a model are likely to need float32: their effect on values in float16.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ struct PrecisionEvidence {
   /// Reads or makes values that float16 does not have: all too small, or some too large.
   bool beyond = false;
   bool overflows = false;  ///< some are too large: infinite there, where small ones become 0
-  /// Takes large numbers from each other: the rounding of what made its inputs remains.
+  /// Subtracts large numbers from each other: the rounding of its inputs remains.
   bool cancels = false;
 
   bool impossible() const { return beyond || std::isinf(error); }
@@ -36,7 +36,7 @@ struct PrecisionEvidence {
 
 /// What these alone would keep: the nodes whose values float16 does not have, and those that add
 /// most of the error, with what made their inputs if they cancel. In the order of `ranked`; empty
-/// where nothing speaks for a choice.
+/// if there is no evidence.
 NodeSet LikelyNodes(std::span<const PrecisionEvidence> evidence,
                     std::span<const LowerableNode> nodes, const NodeSet& ranked);
 

@@ -74,7 +74,7 @@ TEST(EnginePrecisions, ReportsLayersThatGiveAnotherPrecision) {
   build.layers = {{"a", "float32", "float32"}, {"b", "float32", "float16"}, {"c", "", "int8"}};
   EXPECT_THAT(AskedLayers(build), ElementsAre("a:float32", "b:float32"));
   EXPECT_THAT(DisobeyedLayers(build),
-              ElementsAre("layer 'b' was asked for float32 and gives float16"));
+              ElementsAre("layer 'b' was set to float32 and computes float16"));
 }
 
 // Of four nodes in a row.

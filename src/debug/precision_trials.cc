@@ -140,7 +140,8 @@ Status PrecisionTrials::Await() {
   by_layers_ = info.ok() && !IsStronglyTyped(version_);
   if (by_layers_) {
     s_.log.Info("TensorRT " + version_ +
-                " takes the types of a model for hints: its layers are given precisions instead");
+                " treats the types of a model as hints, so precisions are set on its layers"
+                " instead");
   }
   return CheckPrecisions();
 }
@@ -276,14 +277,14 @@ void PrecisionTrials::LogCommand(const RunnerPlan& runner, const std::vector<std
 
 void PrecisionTrials::LogDisobeyed(const Built& built) const {
   for (size_t i = 0; i < std::min(kLoggedLayers, built.disobeyed.size()); ++i) {
-    s_.log.Warning("TensorRT did not do what it was asked for: " + built.disobeyed[i]);
+    s_.log.Warning("TensorRT did not use the requested precision: " + built.disobeyed[i]);
   }
   if (built.disobeyed.size() > kLoggedLayers) {
     s_.log.Warning("The same holds for " +
                    Counted(built.disobeyed.size() - kLoggedLayers, "more layer"));
   }
   if (!built.asked.empty() && built.disobeyed.empty()) {
-    s_.log.Info("TensorRT " + version_ + " built each of these layers as asked for");
+    s_.log.Info("TensorRT " + version_ + " built each of these layers as requested");
   }
 }
 
@@ -300,8 +301,8 @@ void PrecisionTrials::LogEngine(const NodeSet& kept, const std::string& model) {
   const auto found = built_.find(kept);
   if (found == built_.end()) {
     s_.log.Warning(
-        "What TensorRT made of these nodes was not looked at: the answer comes from the replay. "
-        "Without --load-debug-replay the build command can be shown");
+        "How TensorRT built these nodes was not examined: the result comes from the replay."
+        " Without --load-debug-replay the build command can be shown");
     return;
   }
   LogDisobeyed(found->second);

@@ -1,4 +1,4 @@
-// A model in which some nodes stay in a higher precision, as whoever checks it needs it: a model
+// A model in which some nodes stay in a higher precision, in the form that the check needs: a model
 // with casts, an engine, or a TensorRT runner that is given their names.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace vernier {
 
-/// What TensorRT is asked for, where it takes part.
+/// What TensorRT is requested to do, if it takes part.
 struct EngineSettings {
   /// Its session options and its place are given to TensorRT runners.
   RunnerPlan runner;

@@ -1,4 +1,4 @@
-// The same again and again: a check, or the build of an engine and its check.
+// Repetition of a check, or of the build of an engine and its check.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ struct LabelledBox {
 };
 
 /// Collects images in any order: the figures do not depend on it. It keeps 40 bytes of each
-/// detection that can count: the 100 surest of an image and category.
+/// detection that can count: the 100 with the highest scores of an image and category.
 class DetectionScorer {
  public:
   /// Detections with equal scores rank in the order given, before those of images with a higher

@@ -46,7 +46,7 @@ PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double
                            uint64_t seed, size_t draws = 10'000);
 
 /// The same of errors: sum of errors / sum of `sizes`, the square root of that with `is_root`.
-/// `sizes` may be empty: all are 1. Draws without a size are left out; NaN where all are.
+/// `sizes` may be empty: all are 1. Draws without a size are left out; NaN if all are.
 struct ErrorColumns {
   std::span<const double> first, second, sizes;
   bool is_root = false;

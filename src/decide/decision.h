@@ -12,22 +12,22 @@
 
 namespace vernier {
 
-/// What the error bound of an output lets one of its elements differ by: `atol`, in the output's
-/// units, or the share `rtol` of the element, whichever is more. Both >= 0 and finite.
+/// The difference that the error bound of an output allows one of its elements: `atol`, in the
+/// output's units, or the share `rtol` of the element, whichever is more. Both >= 0 and finite.
 struct AllowedDifference {
   double atol = 0;
   double rtol = 0;
 };
 
-/// A candidate's margin of more limits than that is no near tie, whatever the reference's is.
+/// A candidate's margin of more than this many limits is never a near tie.
 inline constexpr double kMostCandidateLimits = 4;
 
-/// Is the reference's margin that of a near tie? NaN is none.
+/// Is the reference's margin that of a near tie? False for NaN.
 inline bool IsNearMargin(double first_margin, double near_tie) {
   return first_margin == 0 || first_margin < near_tie;
 }
 
-/// What a flip is by the margins of both sides: a near tie where the reference's is 0 or below the
+/// The kind of a flip by the margins of both sides: a near tie if the reference's is 0 or below the
 /// limit, unless the candidate's is far beyond it.
 inline Flip FlipByMargin(double first_margin, double second_margin, double near_tie) {
   const bool far = second_margin > kMostCandidateLimits * near_tie;

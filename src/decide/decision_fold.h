@@ -15,7 +15,7 @@
 
 namespace vernier {
 
-/// NaN on both sides: as of an input that is broken, which no candidate could have decided.
+/// NaN on both sides, for example from a broken input, which no candidate could have decided.
 inline bool IsInvalidOnBothSides(const DecisionSample& sample) {
   return sample.flip == Flip::kInvalid && sample.first == "invalid" && sample.second == "invalid";
 }
@@ -50,7 +50,7 @@ class DecisionFold {
   size_t keep_worst_;
 };
 
-/// What a decision's limit of --max-drop is; 0.01 where it has none, or 0.
+/// A decision's limit of --max-drop; 0.01 if it has none, or 0.
 LabelChange ChangeWorthSeeing(const DecisionOptions& options, const std::string& output,
                               const std::string& kind);
 

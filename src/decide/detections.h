@@ -47,7 +47,7 @@ struct Detections {
   int64_t above_one = 0;  ///< sure boxes whose score is not a probability
 };
 
-/// Which boxes of the two sides are one.
+/// Which boxes of the two sides match.
 struct BoxMatch {
   std::vector<int64_t> of_first;  // the candidate's box of each of the reference, or -1
   std::vector<int64_t> of_second;
@@ -57,7 +57,7 @@ struct BoxMatch {
   bool has_nan = false;     // a box that was not matched has an overlap that is none
 };
 
-/// Class by class, then what is left whatever the class, each from an IoU of `iou` on.
+/// Class by class, then the rest regardless of class, each from an IoU of `iou` on.
 BoxMatch MatchBoxes(const Detections& a, const Detections& b, double iou);
 
 }  // namespace vernier

@@ -75,7 +75,9 @@ Result<double> EditsOf(const DecisionPlan& decision, const ReadText& side, const
   if (side.text == "invalid") return static_cast<double>(label.size());
   std::optional<Symbols> symbols = ListedSymbols(side.text);
   if (!symbols && side.output == nullptr) {
-    return InvalidArgument("is of a text with more symbols than rows list, and cannot be judged");
+    return InvalidArgument(
+        "belongs to a text with more symbols than rows list, so it cannot be"
+        " judged");
   }
   if (!symbols) symbols = SymbolsOf(decision, *side.output, row);
   constexpr size_t kMostPairs = 1000000000;

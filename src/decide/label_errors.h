@@ -1,4 +1,4 @@
-// Labels of texts and of numbers: how far a decision is from what is right. Internal to decide.
+// Labels of texts and of numbers: how far a decision is from the right answer. Internal to decide.
 #pragma once
 
 #include <cstdint>

@@ -287,8 +287,8 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
   if (sides.complete() || outputs.first != nullptr) return {};
   sample.first_score = sample.second_score = kNoScore;
   return InvalidArgument(
-      "is of a decision for more classes than a row lists, so that it cannot be judged and no "
-      "accuracy is known: give --labels to the run that saves the rows");
+      "belongs to a decision for more classes than a row lists, so it cannot be judged and the"
+      " accuracy is unknown: give --labels to the run that saves the rows");
 }
 
 void RemoveLabel(DecisionSample& sample) {

@@ -1,4 +1,4 @@
-// How right a decision is, by what is known to be right about its sample.
+// How right a decision is, by the right answer for its sample.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace vernier {
 
-/// What is right about one sample.
+/// The right answer for one sample.
 struct Label {
   /// A class; or the classes of a set, in any order; or, where `is_row`, a value for each class
   /// (0: not in the set) or for each position of a map.

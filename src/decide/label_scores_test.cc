@@ -78,7 +78,7 @@ TEST(ScoreSample, ComparesSets) {
 }
 
 TEST(ScoreSample, DoesNotGuessBehindWhatTextsList) {
-  constexpr const char* kWhy = "is of a decision for more classes than a row lists";
+  constexpr const char* kWhy = "belongs to a decision for more classes than a row lists";
   EXPECT_THAT(Scored("threshold=0.5", {0, 1, 2}, "0 1 +2 more", "0 2"), HasSubstr(kWhy));
   EXPECT_THAT(Scored("threshold=0.5", {0, 1, 2}, "0 1", "0 1 +1 more"), HasSubstr(kWhy));
   EXPECT_THAT(Scored("top65", {1}, "0 1 +63 more", "0 1 +63 more"), HasSubstr(kWhy));

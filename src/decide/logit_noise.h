@@ -1,6 +1,6 @@
-// Noise of probabilities: of a softmax or sigmoid, most values are next to 0 (or 1) on both sides
-// and differ by nothing, so that they say little about those that decide. Their logits do. Internal
-// to decide.
+// Noise of probabilities: most values of a softmax or sigmoid are close to 0 (or 1) on both sides
+// and hardly differ, so they show little about those that decide. Their logits do. Internal to
+// decide.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace vernier {
 
-/// What is above the rest by `limit` between logits is so much above it as a probability, `most`.
+/// A lead of `limit` between logits, as a lead of the probability `most`.
 inline double LimitOfProbability(double most, double limit) { return most * -std::expm1(-limit); }
 
 template <typename T>
@@ -132,8 +132,8 @@ struct EqualNoise {
   LogitsOfValues sigmoids{0.5};
 };
 
-/// Below `near_tie` a flip is one; a clear flip within four times `doubt` proves nothing: of
-/// sigmoids most values are next to 0, and differ by less than those that decide.
+/// Below `near_tie` a flip is a near tie; a clear flip within four times `doubt` proves nothing:
+/// most values of sigmoids are close to 0, and differ by less than those that decide.
 struct LimitsByEqual {
   double near_tie = 0;
   double doubt = 0;

@@ -45,12 +45,12 @@ void Raise(double& most, T value) {
 /// Of `count` differences with that median magnitude: see DifferenceNoise.
 double DeviationOf(double median, size_t count);
 
-/// How far two sides are apart where nothing is wrong: 1.4826 times the median magnitude of their
-/// differences, which is their standard deviation if they are Gaussian, and 3/n of that more for n
-/// differences: few of them estimate it badly, and too low an estimate costs more flips than too
-/// high a one excuses (docs/decisions.md has the figures). Outliers, up to half of
-/// the values, do not move it far; differences that are not finite are left out. Of more than
-/// `most_kept` differences a random choice stands for all, the same at each call.
+/// How far apart two correct sides are: 1.4826 times the median magnitude of their differences,
+/// which is their standard deviation if they are Gaussian, and 3/n of that more for n differences:
+/// few of them give a bad estimate, and one that is too low costs more flips than one that is too
+/// high excuses (docs/decisions.md has the figures). Outliers, up to half of the values, do not
+/// move it far; differences that are not finite are left out. Of more than `most_kept` differences
+/// a random choice stands for all, the same at each call.
 class DifferenceNoise {
  public:
   static constexpr size_t kMostKept = 65536;
@@ -68,7 +68,7 @@ class DifferenceNoise {
   }
   bool empty() const { return kept_.empty(); }
   std::vector<double>& kept() { return kept_; }
-  /// 0 of none.
+  /// 0 without values.
   double scale() const;
 
  private:
@@ -107,7 +107,7 @@ class OtherSamples {
   std::vector<double> all_;               // likewise
 };
 
-/// How many noisy values a margin is between: one and a border, or two that overtake each other.
+/// The number of noisy values of a margin: one beside a border, or two that overtake each other.
 enum class NoisyValues : uint8_t { kOne = 1, kTwo = 2 };
 
 /// The margin below which a flip is a near tie by noise of the standard deviation `scale` in each
@@ -150,7 +150,7 @@ class NearTieRule {
     return allowed_ && allowed_->rtol == 0 ? 2 * allowed_->atol : 0;
   }
 
-  /// Whether nothing but the values themselves gives the limits.
+  /// Whether only the values themselves give the limits.
   bool observes() const { return !given_ && !allowed_; }
 
   /// By how much rounding may move a value of this magnitude; 0 where something else is the limit.

@@ -1,4 +1,4 @@
-// Whether a network answers the same whatever it is given. Internal to decide.
+// Whether a network gives the same answer for all inputs. Internal to decide.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vernier {
 
-/// What the reference decides about the samples of a run, as far as it is always the same.
+/// What the reference decides about the samples of a run, if it is always the same.
 class SameAnswers {
  public:
   void Add(const DecisionSample& sample) {
@@ -19,7 +19,7 @@ class SameAnswers {
     differs_ |= answer.empty() || answer != answer_;
   }
 
-  /// Why agreement of such a kind shows nothing; empty: it may, as that about a single sample.
+  /// Why such agreement shows nothing; empty: it may, as for a single sample.
   std::string WhyNothing(std::string_view kind) const {
     constexpr std::string_view kKinds[] = {"top", "rank", "argmax", "sign"};
     bool is_one = false;

@@ -1,4 +1,4 @@
-// What samples of boxes and of maps of classes add up to.
+// The sums over samples of boxes and of maps of classes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Boxes that one side keeps and the other suppresses: how near the two were to the same. Internal
-// to decide.
+// Boxes that one side keeps and the other suppresses: how close the two sides were to agreeing.
+// Internal to decide.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct BoxBorder {
   double second_margin = kNoMargin;
   double limit = 0;
 
-  /// Is it further from a near tie than another? NaN is never.
+  /// Is it further from a near tie than another? Never with NaN.
   bool IsWorseThan(const BoxBorder& other) const;
 };
 
@@ -32,12 +32,12 @@ struct BoxRows {
   std::function<double(int64_t row, int64_t label, int64_t other)> apart;
 };
 
-/// Non-maximum suppression turns differences without meaning into boxes: of two that overlap by
-/// nearly `iou`, or are nearly as sure as each other, one is kept on one side alone. The score of
-/// such a box is far from any border. Its margin is that of the decision that went the other way:
-/// by how much the reference's IoU differs from `iou`, or its two scores from each other. Where the
-/// box is there on the other side, in its row, and its score or its class went the other way, these
-/// decide instead: what else lies there is another box.
+/// Non-maximum suppression turns meaningless differences into boxes: of two that overlap by nearly
+/// `iou`, or have nearly the same score, one is kept on only one side. The score of such a box is
+/// far from any border. Its margin is that of the decision that went the other way: by how much the
+/// reference's IoU differs from `iou`, or its two scores from each other. Where the box is there on
+/// the other side, in its row, and its score or its class went the other way, these decide instead:
+/// any other box there is a different one.
 class SuppressionBorders {
  public:
   /// All must outlive it. `plan`: of boxes.

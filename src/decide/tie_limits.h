@@ -1,4 +1,4 @@
-// Whether the limits of near ties tell right answers from wrong ones.
+// Whether the limits of near ties distinguish right answers from wrong ones.
 #pragma once
 
 #include <algorithm>
@@ -11,58 +11,58 @@
 
 namespace vernier {
 
-/// A right network's clear flips have margins of so many limits of noise at most.
+/// The clear flips of a correct network have margins of at most this many limits of noise.
 inline constexpr double kMostNoiseLimits = 4;
-/// Limits below this share of a margin are of values that have no noise worth the name, as those
-/// next to 0: none of what the margin is between is as small beside it.
+/// A limit below this fraction of a margin comes from values without real noise, such as those next
+/// to 0: the values of the margin are never that small beside it.
 inline constexpr double kLeastNoiseShare = 0x1p-24;
 
-/// Near ties that a wrong network may have as well, or clear flips that a right one may have.
+/// Near ties that a wrong network may have as well, or clear flips that a correct one may have.
 struct DoubtfulTies {
   int64_t count = 0;
   std::string by;  ///< behind "near ties": "by the noise of the other values"; of none empty
 };
 
 /// Margins and limits of all samples of a decision, in constant memory: bins of an eighth of an
-/// octave. A margin of 0 that two steps of the numbers turned around is a tie by any limit, and not
-/// looked at.
+/// octave. A margin of 0 that two steps of the numbers turned around is a tie by any limit, and
+/// ignored.
 ///
-/// What noise excuses is doubtful, and so is what a bound excuses that the output is over. Neither
-/// excuses anything, and such near ties are clear flips, where
-/// - most differ: noise turns around less than half of the decisions between two values. A sample
-///   that has less in common than `least_alike` has more turned around, and more than half of the
-///   samples are such;
-/// - boxes are lost and not invented, or the reverse: as many on both sides of a score are equally
-///   likely to cross it. A sign test excludes that (p < 1e-6), and the difference is more than 5 %
-///   of the boxes, which rounding that is biased does not reach;
-/// - the noise is the sample's alone: its limit is more than ten times the furthest that the margin
-///   of any sample that agrees has moved. This needs 30 of them, and a margin above 1: of a softmax
-///   that is sure, margins do not move whatever its logits do.
-/// Rounding may make ties of most, so that those by two steps of the numbers (by_noise and
-/// over_bound) stay. A near tie by an error bound is doubtful where
-/// - the output is over its bound (DecisionSample::over_bound);
-/// - its limit is wider than the median margin, so that it tells hardly any decision apart;
-/// - the bound does not explain so many: the limit is 2 * 12 times the largest root mean square
-///   that the bound allows (error_bound.h), r. The two deciding values differ by a Gaussian of
-///   sqrt(2) r, or of twice that in rows of large values. If margins are spread evenly below the
-///   limit L, rounding turns around the share sqrt(2) * 2 r / (sqrt(2 pi) L) = 4.7 % of the
-///   samples below it at most. More than 5 % are doubtful where chance gives as many with a
-///   probability below 0.001 (Poisson). This needs samples with one margin each.
+/// Near ties by noise are doubtful, and so are those by a bound that the output exceeds.
+/// Neither is excused, and such near ties are clear flips, if - most differ: noise turns
+/// around less than half of the decisions between two values. A sample that has less in
+/// common than `least_alike` has more turned around, and more than half of the samples
+/// are such; - boxes are lost and not invented, or the reverse: as many on both sides of
+/// a score are equally likely to cross it. A sign test excludes that (p < 1e-6), and the
+/// difference is more than 5 % of the boxes, which rounding that is biased does not
+/// reach; - the noise is the sample's alone: its limit is more than ten times the
+/// furthest that the margin of any sample that agrees has moved. This needs 30 of them,
+/// and a margin above 1: the margins of a confident softmax do not move whatever its
+/// logits do. Rounding may make ties of most, so that those by two steps of the numbers
+/// (by_noise and over_bound) stay. A near tie by an error bound is doubtful where - the
+/// output is over its bound (DecisionSample::over_bound); - its limit is wider than the
+/// median margin, so it distinguishes hardly any decisions; - the bound does not
+/// explain so many: the limit is 2 * 12 times the largest root mean square that the
+/// bound allows (error_bound.h), r. The two deciding values differ by a Gaussian of
+/// sqrt(2) r, or of twice that in rows of large values. If margins are spread evenly
+/// below the limit L, rounding turns around the share sqrt(2) * 2 r / (sqrt(2 pi) L) =
+/// 4.7 % of the samples below it at most. More than 5 % are doubtful where chance gives
+/// as many with a probability below 0.001 (Poisson). This needs samples with one margin
+/// each.
 ///
 /// A clear flip is doubtful where
-/// - a right output may be over the bound that it is clear by (DecisionSample::over_bound);
-/// - it is clear by the noise of the other values, and within four times that limit: such noise is
-///   not that of each value, as rounding is larger for larger ones; or within four times that of
-///   its batch, where it has too few other values to show any, or of the logits of sigmoids
-///   (by_noise and over_bound);
-/// - it is clear by a bound that proves nothing, its sample has no noise, and the margin of a
-///   sample that agrees moves by half of its own or more;
-/// - it is within four times the limit by which the margins of samples that agree differ between
-///   the sides, or within two steps where they differ by one or two steps of a grid alone, and
-///   otherwise not at all; or the sample has no noise, nor have these margins, since there are
-///   none. Without noise in the sample, what is below that limit is no clear flip at all, see
-///   near_by_moves().
-/// Where nothing excuses near ties, clear flips are not doubtful either.
+/// - a correct output may exceed the bound that it is clear by
+/// (DecisionSample::over_bound); - it is clear by the noise of the other values, and
+/// within four times that limit: such noise is not that of each value, as rounding is
+/// larger for larger ones; or within four times that of its batch, where it has too few
+/// other values to show any, or of the logits of sigmoids (by_noise and over_bound); -
+/// it is clear by a bound that proves nothing, its sample has no noise, and the margin
+/// of a sample that agrees moves by half of its own or more; - it is within four times
+/// the limit by which the margins of samples that agree differ between the sides, or
+/// within two steps where they differ by one or two steps of a grid alone, and otherwise
+/// not at all; or the sample has no noise, nor have these margins, since there are none.
+/// Without noise in the sample, what is below that limit is no clear flip at all, see
+/// near_by_moves(). If near ties are not excused, clear flips are not doubtful
+/// either.
 class TieLimits {
  public:
   /// `least_alike`: see above, of DecisionSample::similarity; 0: noise may turn around anything.

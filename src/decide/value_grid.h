@@ -14,7 +14,7 @@ struct GridWidth {
 };
 
 /// Of floats: the step of a grid on which all of a thousand values or more lie, from 64 to 256
-/// steps wide. Fewer steps are no numbers that were rounded, but may be votes. 0: on no grid.
+/// steps wide. Fewer steps do not come from rounding, but may be votes. 0: not on a grid.
 double StepOfGrid(const Tensor& output);
 
 /// Of fewer values: the largest step of which all are multiples but for the rounding of float32, as

@@ -31,7 +31,7 @@ void FindFaults(std::span<const std::string> required, DoctorRecord& record) {
                      part.name != "identity" && part.name != "pluginref";
   }
   if (!has_framework) {
-    record.faults.push_back("no framework can be used, so that no model can be run: see Backends");
+    record.faults.push_back("no framework can be used, so no model can be run: see Backends");
   }
   for (const std::string& name : required) {
     const DoctorPart* part = record.Find(name);

@@ -16,9 +16,9 @@ struct DoctorPlan {
   std::vector<std::string> required;      ///< names of parts: one that is not usable is a fault
 };
 
-/// Examines each part, in a process of its own where it might crash or hang. What is missing is
-/// reported, not an error; faults are what keeps models from being run here, and what is required
-/// and not usable.
+/// Examines each part, in a process of its own where it might crash or hang. Missing parts are
+/// reported, and are not errors; faults are whatever prevents models from running here, and
+/// required parts that are not usable.
 DoctorRecord Examine(const DoctorPlan& plan);
 
 /// "0: NAME (compute 9.0), CUDA 12.4": every device, and what the driver supports. kUnavailable

@@ -138,7 +138,7 @@ double PassingRatio(const DifferenceSummary& summary, const DifferenceRule& rule
       {ratio(summary.absolute.max, rule.atol), ratio(summary.relative.max, rule.rtol), 1.0});
 }
 
-Status SumsOverflow() { return Unimplemented("sums beyond float64 are not made on a GPU"); }
+Status SumsOverflow() { return Unimplemented("sums beyond float64 are not computed on a GPU"); }
 
 class Measurement {
  public:

@@ -29,10 +29,10 @@ struct DeviceElements {
   cuda::Event ready = nullptr;  ///< to wait for; null: the elements are there
 };
 
-/// Why this pair or request cannot be measured on a device, or ok. The caller then copies the
-/// arrays and asks MeasurePair. Not offered: complex numbers and strings, distances in units in the
-/// last place, lists of the worst elements, products of 64-bit integers, whose differences float64
-/// would round; and, known only while measuring, sums and squares beyond the largest float64.
+/// Why this pair or request cannot be measured on a device, or ok. The caller then uses copies and
+/// MeasurePair. Not offered: complex numbers and strings, distances in units in the last place,
+/// lists of the worst elements, products of 64-bit integers, whose differences float64 would round;
+/// and, known only while measuring, sums and squares beyond the largest float64.
 Status CheckOffered(DType a, DType b, const MeasureRequest& request);
 
 class DeviceMeasures {

@@ -1,4 +1,4 @@
-// Inputs that hold images, as pictures for people: the way back from numbers to pixels.
+// Inputs that hold images, as pictures for people: numbers are converted back to pixels.
 #pragma once
 
 #include <cstdint>

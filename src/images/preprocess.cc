@@ -33,8 +33,8 @@ class InputFit {
   Result<ImageRecipe> Fit() {
     if (!TakesImage(input_)) {
       return Refusal(
-          "takes no image, which is [N, C, H, W], [C, H, W] or has C at the end, of 1 "
-          "or 3 channels; its shape is " +
+          "does not take an image ([N, C, H, W], [C, H, W] or with C at the end, with 1 or 3"
+          " channels); its shape is " +
           FormatShape(input_.shape));
     }
     VERNIER_TRY(FindLayout());

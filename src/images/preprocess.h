@@ -1,4 +1,4 @@
-// What --preprocess asks for, and how it is done for one input of a model.
+// The steps of --preprocess, and how they are done for one input of a model.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace vernier {
 enum class ImageColor : uint8_t { kUnsaid, kRgb, kBgr, kGray };
 enum class ImageLayout : uint8_t { kUnsaid, kNchw, kNhwc };
 
-/// The words of --preprocess. What they do not say is left to the input.
+/// The words of --preprocess. The input determines the rest.
 struct PreprocessWords {
   int64_t shorter_side = 0;         ///< resize=N; 0: not asked for
   std::optional<ImageSize> resize;  ///< resize=HxW

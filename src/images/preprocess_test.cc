@@ -69,7 +69,7 @@ TEST(ParsePreprocess, NamesTheWordAndAllThereAre) {
   EXPECT_THAT(ParsePreprocess("resize=8,resise=224").status().message(),
               testing::EndsWith("gray, got 'resise=224'"));
   EXPECT_THAT(ParsePreprocess("crop,resize=8").status().message(),
-              HasSubstr("'resize=8' behind crop: images are resized first"));
+              HasSubstr("'resize=8' after crop: images are resized first"));
 }
 
 TEST(FitToInput, TakesLayoutColorAndTypeFromTheInput) {

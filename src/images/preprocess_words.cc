@@ -76,7 +76,7 @@ class PreprocessParser {
       return NoSuchWord(word, ", which is said before");
     }
     if (name == "resize" && words_.crop) {
-      return NoSuchWord(word, " behind crop: images are resized first, so write it first");
+      return NoSuchWord(word, " after crop: images are resized first, so write it first");
     }
     const bool known = has_value ? TakeValue(name, value) : TakeSwitch(name);
     return known ? Status() : NoSuchWord(word, "");

@@ -67,8 +67,8 @@ Result<std::string> DescribeActivations(const RunPlan& plan, const OnnxModel& mo
   }
   if (text.empty()) {
     return NotFound(
-        "nothing is known of these tensors: what was saved holds none of them; save"
-        " with --onnx-outputs mark all, or name a runner, such as --onnxrt");
+        "these tensors have no values: the saved outputs contain none of them; save with"
+        " --onnx-outputs mark all, or name a runner, such as --onnxrt");
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// Computes what a model's constants, or its tensors, come to, in a worker with ONNX Runtime; and
+// Computes the values of a model's constants, or of its tensors, in a worker with ONNX Runtime; and
 // infers shapes, in one with Python.
 #pragma once
 
@@ -29,7 +29,7 @@ class ConstantWorker {
   Result<TensorMap> Compute(const OnnxModel& part);
 
   /// These tensors of the main graph of `model`, which is made of the editable one, for the first
-  /// feed of the plan; inputs are among them. A tensor that cannot be had is missing. Errors of
+  /// feed of the plan; inputs are among them. A tensor that is not available is missing. Errors of
   /// Compute, and of making the feed.
   Result<TensorMap> Measure(const OnnxModel& model, std::span<const std::string> names,
                             const RunPlan& feeds);

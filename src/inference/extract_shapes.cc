@@ -173,7 +173,7 @@ Status InferNames(const ExtractCompletion& completion, std::span<const InputDims
   } else if (described.status().code() == StatusCode::kCancelled) {
     return described.status();
   } else {
-    log.Verbose("onnx infers no shapes: " + FirstLine(described.status().message()));
+    log.Verbose("the onnx package cannot infer shapes: " + FirstLine(described.status().message()));
   }
   return {};
 }
@@ -197,7 +197,7 @@ Status InferMissing(const ExtractCompletion& completion, ExtractEnds& ends, Logg
     return {};
   }
   if (values.status().code() == StatusCode::kCancelled || ends.forced()) return values.status();
-  log.Warning("The model was not run, and what is missing stays open: " +
+  log.Warning("The model was not run, so these shapes stay unknown: " +
               FirstLine(values.status().message()));
   return {};
 }
@@ -230,8 +230,8 @@ Status CompleteExtract(const ExtractCompletion& completion, const OnnxModel& mod
         "The shapes of these tensors stay open, and the part may not run with others than the"
         " model's: " +
         Joined(open) +
-        "\nTo have them found out, say how large the model's inputs are:"
-        " --model-input-shapes NAME:SHAPE");
+        "\n"
+        "To infer them, give the shapes of the model's inputs: --model-input-shapes NAME:SHAPE");
   }
   return {};
 }

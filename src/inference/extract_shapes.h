@@ -14,7 +14,7 @@
 
 namespace vernier {
 
-/// How what is open is found out.
+/// How unknown shapes and types are found.
 struct ExtractCompletion {
   const std::atomic<int>& interrupted;
   bool forced = false;  ///< nothing but sizes of one feed, also where the model declares others
@@ -23,14 +23,14 @@ struct ExtractCompletion {
   std::vector<std::string> shape_words = {};  ///< of the model's inputs, as "NAME:SHAPE"
   ModelPlan model = {};                       ///< whose shapes onnx infers
   ExecutionPlan execution = {};
-  /// One inference of ONNX Runtime; asked for where nothing else does.
+  /// One inference of ONNX Runtime; requested if nothing else suffices.
   std::function<Result<RunPlan>()> inference = {};
 };
 
 /// Fills in what the plan leaves open and the model does not declare: first from the operators and
 /// `shape_words`, then from onnx where Python has it, then from one inference. What cannot be found
-/// out is reported and stays open. kNotFound for a shape of an input that the model lacks; errors
-/// of the inference's plan.
+/// is reported and stays unknown. kNotFound for a shape of an input that the model lacks; errors of
+/// the inference's plan.
 Status CompleteExtract(const ExtractCompletion& completion, const OnnxModel& model,
                        ExtractPlan& plan, Logger& log);
 

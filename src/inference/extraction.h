@@ -19,7 +19,7 @@ struct ExtractionPlan {
   SaveOnnxOptions save = {};
 };
 
-/// Cuts the part out of `model`, logs both, and writes the part. As it is in the file, weights go
+/// Extracts the part from `model`, logs both, and writes the part. As it is in the file, weights go
 /// from there to the new file, and are never in memory. Errors of ExtractModel and SaveOnnx;
 /// kMalformed where the file changed meanwhile.
 Status ExtractPart(const OnnxModel& model, const ExtractionPlan& plan, Logger& log);

@@ -45,8 +45,7 @@ void LogMissing(std::span<const std::string> wanted, const TensorMap& values, Lo
   }
   if (text.empty()) return;
   log.Warning(
-      "The shapes of these stay as they are, since they are no tensors that ONNX Runtime "
-      "shows: " +
+      "The shapes of these are unchanged, because ONNX Runtime does not expose them as tensors: " +
       text);
 }
 

@@ -20,15 +20,15 @@ struct FeedSource {
   bool given = false;              ///< by the user: rules are not asked first
   std::string library;             ///< of ONNX Runtime; empty: found
   std::vector<std::string> flags;  ///< that say how it is made: warned of where nothing is fed
-  /// One inference of ONNX Runtime with the model and its inputs; asked for if rules do not do.
+  /// One inference of ONNX Runtime with the model and its inputs, if rules do not suffice.
   std::function<Result<RunPlan>()> inference;
 };
 
 /// Warns of options of a feed that was not needed.
 void WarnOfUnusedFeed(std::span<const std::string> flags, Logger& log);
 
-/// Whether rules know the shapes and types of all tensors of the main graph; the model gets them
-/// then. No worker is asked. Errors of WithShapesThatFollow.
+/// Whether rules determine the shapes and types of all tensors of the main graph; the model gets
+/// them then. No worker is used. Errors of WithShapesThatFollow.
 Result<bool> TakeShapesThatFollow(EditableModel& model);
 
 /// The model gets the shapes that onnx infers, or rules of our own where Python has none.
@@ -36,8 +36,8 @@ Status InferShapes(EditableModel& model, const ExecutionPlan& execution, ShapeTo
                    const std::atomic<int>& interrupted, Logger& log);
 
 /// The model's tensors get the sizes that they have for one feed: by rules, and by one inference of
-/// ONNX Runtime where rules do not cover a tensor or the feed is given. A tensor that cannot be had
-/// is warned of. Errors of making the feed and of the inference.
+/// ONNX Runtime where rules do not cover a tensor or the feed is given. A warning names a tensor
+/// that is not available. Errors of making the feed and of the inference.
 Status ForceShapes(EditableModel& model, const FeedSource& source,
                    const std::atomic<int>& interrupted, Logger& log);
 

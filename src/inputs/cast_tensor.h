@@ -20,7 +20,7 @@ bool CanCast(DType from, DType to);
 /// - integers wrap; to bool, all but zero is true, NaN included.
 /// - to a float type: round to nearest even, too large becomes infinite. float16 is rounded once
 ///   from float64; the types that NumPy lacks are rounded from float32, as ml_dtypes does.
-/// kMalformed when CanCast is false; kInternal when memory cannot be had.
+/// kMalformed when CanCast is false; kInternal when memory runs out.
 Result<Tensor> CastTensor(const Tensor& tensor, DType to);
 
 /// Whether an element lies outside the finite range of `to`, an integer or float type. Bounds of an

@@ -84,10 +84,14 @@ struct InputsAlone {
   std::string WordsToType(const std::string& label) const {
     std::string text = "\nNote: these inputs of " + label + " have no counterpart in the feed:";
     for (const TensorInfo* input : inputs) text += "\n    " + Described(*input);
-    text += tensors.empty() ? "\nThe feed has nothing else." : "\nThe feed has besides:";
+    text += tensors.empty() ? "\nThe feed has nothing else."
+                            : "\n"
+                              "The feed also has:";
     for (const NamedTensor* tensor : tensors) text += "\n    " + Described(*tensor);
     if (tensors.empty()) return text;
-    text += "\nSay which belong together, for example: --map-inputs";
+    text +=
+        "\n"
+        "Pair them, for example: --map-inputs";
     std::unordered_set<const NamedTensor*> used;
     for (const TensorInfo* input : inputs) {
       text += " " + label + ":" + input->name + "=" + SourceFor(*input, used);

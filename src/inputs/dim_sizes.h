@@ -35,7 +35,7 @@ Result<std::vector<DimSize>> SizesByName(std::span<const DimSize> sizes,
 /// kMalformed where a size is of no dimension that these inputs leave free.
 Status CheckDimNames(std::span<const DimSize> given, std::span<const TensorInfo> inputs);
 
-/// What is known of sizes beyond the shapes that were given for inputs.
+/// What is known about sizes apart from the shapes that were given for inputs.
 struct KnownSizes {
   std::span<const DimSize> given = {};  ///< --dim
   std::span<const DimSize> found = {};  ///< for what nothing else says

@@ -24,7 +24,7 @@ struct ExtremeSetRow {
   ExtremeSet set;
   std::string_view name;     ///< "denormals"
   std::string_view meaning;  ///< "every element is ..."
-  bool asked_only = false;   ///< not tried unless it is asked for: many models refuse it rightly
+  bool asked_only = false;   ///< not tried unless requested: many models rightly refuse it
 };
 
 /// In the order in which they are tried.

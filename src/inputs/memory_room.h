@@ -1,4 +1,4 @@
-// Whether tensors that are about to be made have room in memory.
+// Whether tensors that are about to be made fit into memory.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace vernier {
 
 /// kMalformed where `bytes` are more than the memory that is free, swap included: "WHAT of one
-/// iteration take ...". Memory is often granted beyond what there is, and whoever fills it is
-/// killed. Nothing is looked up for up to 256 MiB, and nothing is refused where the system does not
-/// tell. The advice is to give smaller sizes, unless they are `fixed` by the model.
+/// iteration take ...". The system often grants more memory than exists, and kills the process that
+/// fills it. Nothing is looked up for up to 256 MiB, and nothing is refused if the system does not
+/// report free memory. The advice is to give smaller sizes, unless they are `fixed` by the model.
 Status CheckMemoryRoom(uint64_t bytes, const std::string& what, bool fixed = false);
 
 }  // namespace vernier

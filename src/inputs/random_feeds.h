@@ -32,7 +32,7 @@ struct RandomFeedOptions {
   Strictness strictness = Strictness::kStrict;
   /// Inputs that are drawn like a sample, whatever their range.
   std::vector<NamedSample> samples = {};
-  /// Draws in the place of NumPy's generator; must outlive the feeds.
+  /// Draws instead of NumPy's generator; must outlive the feeds.
   FeedDrawer* drawer = nullptr;
 };
 
@@ -51,8 +51,8 @@ class RandomFeeds {
   /// Feed number `iteration`, with Polygraphy's log lines. A large one lies in memory that is ready
   /// to be sent to other processes. kInvalidArgument when seed + iteration is outside 0..2^32-1;
   /// kMalformed for ranges that the type cannot hold (of floats unless kPolygraphy), for strings
-  /// (see DrawTensor) and for more than the memory that is free; kInternal when memory cannot be
-  /// had. Errors of the drawer are passed on.
+  /// (see DrawTensor) and for more than the memory that is free; kInternal when memory runs out.
+  /// Errors of the drawer are passed on.
   Result<TensorMap> Make(int64_t iteration, Logger& logger) const;
 
  private:

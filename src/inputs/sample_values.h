@@ -18,9 +18,9 @@ class SampleValues {
   static Result<SampleValues> Learn(const Tensor& sample);
 
   /// A tensor of values with the same distribution: floats anywhere between two neighbouring values
-  /// of the sample, integers and truth values only those that it has, without what is behind their
-  /// point where it has floats. kMalformed for strings and
-  /// complex numbers, and for values that the type cannot hold.
+  /// of the sample, integers and truth values only those that it has, or the integral parts if it
+  /// has floats. kMalformed for strings and complex numbers, and for values that the type cannot
+  /// hold.
   Result<Tensor> Draw(DType dtype, Dims dims, NumpyRandom& random) const;
 
   /// "4096 values from -2.1 to 3.3, mean 0.02"

@@ -42,9 +42,12 @@ Status CollectChoices(std::string_view flag, const std::string& word,
                       std::vector<Choice>& choices) {
   for (size_t at = word.find_first_of("{}"); at != std::string::npos;) {
     const size_t close = word.find_first_of("{}", at + 1);
-    if (word[at] == '}') return RefuseGrid(flag, word, "a brace is closed that is not open");
-    if (close == std::string::npos) return RefuseGrid(flag, word, "a brace is not closed");
-    if (word[close] == '{') return RefuseGrid(flag, word, "braces stand within braces");
+    if (word[at] == '}') return RefuseGrid(flag, word, "a closing brace has no opening brace");
+    if (close == std::string::npos)
+      return RefuseGrid(flag, word,
+                        "an opening brace has no closing"
+                        " brace");
+    if (word[close] == '{') return RefuseGrid(flag, word, "braces cannot be nested");
     const std::string text = word.substr(at + 1, close - at - 1);
     const bool known = std::any_of(choices.begin(), choices.end(),
                                    [&](const Choice& choice) { return choice.text == text; });

@@ -13,7 +13,7 @@
 
 namespace vernier {
 
-/// The series of numbers that statistics are made of.
+/// The series of numbers for statistics.
 enum Series : size_t { kSideA, kSideB, kAbsolute, kRelative, kSeriesCount };
 
 /// What a chunk adds up to. Chunks merge in order, so that sums do not depend on threads.

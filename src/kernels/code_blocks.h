@@ -48,7 +48,7 @@ void ForEachCodeBlock(const ElementSpan& a, const ElementSpan& b, int64_t chunk,
 
 inline size_t PairOf(uint8_t a, uint8_t b) { return (static_cast<size_t>(a) << 8) | b; }
 
-inline constexpr size_t kPairGroup = 64;  ///< of pairs that are looked at together
+inline constexpr size_t kPairGroup = 64;  ///< of pairs that are processed together
 
 /// How often each pair occurs. Two tables in turn: the same pair twice in a row would wait for its
 /// own store. In one piece, which the allocator keeps for the next comparison.

@@ -11,8 +11,8 @@ namespace vernier {
 /// apart.
 inline constexpr double kMostLogitNoise = 6;
 
-/// Differences above this share of the standard deviation of a row's logits are no rounding: a row
-/// that is wrong as a whole differs by more than that, and would excuse its own flip.
+/// Differences above this fraction of the standard deviation of a row's logits are not rounding: a
+/// row that is wrong as a whole differs by more than that, and would excuse its own flip.
 inline constexpr double kMostLogitNoiseShare = 0.25;
 
 /// How a row's logits differ between the sides, beside those of the two classes that are ranked

@@ -17,7 +17,7 @@ class ThreadPool;
 
 /// LogitRows::next: what came next is not known.
 inline constexpr int64_t kNoToken = -1;
-/// LogitRows::next: the row is not looked at.
+/// LogitRows::next: the row is ignored.
 inline constexpr int64_t kExcludedRow = -2;
 
 /// Where the rows ("positions") lie: class c of row (o, i) is element (o * classes + c) * inner +

@@ -30,8 +30,8 @@ enum class StatisticsLevel : uint8_t {
 
 struct MeasureRequest {
   /// The verdict group is always measured: DifferenceSummary's count, mismatches, first_mismatch,
-  /// zeros_in_b, worst_ratio and dtypes. With nothing else asked for, memory is read once at nearly
-  /// its full speed.
+  /// zeros_in_b, worst_ratio and dtypes. If nothing else is requested, memory is read once at
+  /// nearly its full speed.
   DifferenceRule rule;
 
   StatisticsLevel differences = StatisticsLevel::kNone;  ///< of absolute and relative differences
@@ -76,7 +76,7 @@ struct PairMeasures {
   ProductSums products;
   UlpDistances ulp;
   /// Worst first: NaN differences, then by ratio, by absolute difference, by place. Elements
-  /// without a difference are not listed, so there may be fewer than asked for.
+  /// without a difference are not listed, so there may be fewer than requested.
   std::vector<WorstElement> worst;
 };
 

@@ -147,7 +147,7 @@ class RankPlan {
   // The key that ends a bracket, and whether its equals have to be counted. An end that has an
   // equal a little further inside has several. Up to about 1 % of all keys the bracket takes them
   // in, which costs less than to count them: short types have a few everywhere. More, such as the
-  // zeros behind a ReLU, stay outside.
+  // zeros after a ReLU, stay outside.
   template <typename KeyAt>
   static std::pair<Key, bool> PlaceEnd(KeyAt key_at, int64_t place, int inwards, int64_t many) {
     const Key key = key_at(place);
@@ -165,7 +165,7 @@ class ThresholdCounts {
  public:
   using Key = RankKey<T>;
 
-  /// The number under which the count can be asked for.
+  /// The number under which the count can be requested.
   size_t Watch(Key key) {
     const auto known = std::find(keys_.begin(), keys_.end(), key);
     if (known != keys_.end()) return static_cast<size_t>(known - keys_.begin());

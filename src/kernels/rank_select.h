@@ -87,7 +87,7 @@ class RankSelector {
     return true;
   }
 
-  /// The value of that rank; the rank must have been asked for and all passes made.
+  /// The value of that rank; the rank must have been requested and all passes made.
   T Value(int64_t rank) const {
     const auto it = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
     if (store_) return Ordered::Decode(found_[static_cast<size_t>(it - ranks_.begin())]);

@@ -1,4 +1,4 @@
-// What rows of logits say of the class ("token") that came next: perplexity, in constant memory.
+// How well rows of logits predict the next class ("token"): perplexity, in constant memory.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class TokenLosses {
   void Add(double loss, double more);
   /// A token that both sides mask: infinitely unlikely on both, and in no number.
   void AddImpossible() { ++impossible_; }
-  /// The tokens of the rows behind these. In the order of the rows the bits are always the same.
+  /// The tokens of the rows after these. In the order of the rows the bits are always the same.
   void Append(const TokenLosses& later);
 
   int64_t count() const { return count_; }

@@ -1,4 +1,4 @@
-// What the linter's findings are named by.
+// How the linter's findings are named.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace vernier {
 
-/// Who says so: Polygraphy's word where its linter finds the fault, "vernier" where it does not,
-/// and the backend's name for what a runtime said. Polygraphy lets ONNX Runtime judge the nodes,
-/// and has the checker only for the graph around them.
+/// The source of a finding: Polygraphy's word if its linter finds the fault, "vernier" if it does
+/// not, and the backend's name for what a runtime reported. Polygraphy lets ONNX Runtime judge the
+/// nodes, and has the checker only for the graph around them.
 namespace lint_source {
 inline constexpr std::string_view kChecker = "onnx_checker";
 inline constexpr std::string_view kRuntime = "onnxruntime";

@@ -24,7 +24,7 @@ struct LintNode {
 };
 
 /// The names of the main graph's nodes, as reports use them. A node without a name is called as in
-/// Polygraphy: "polygraphy_unnamed_node_<index>", with another number behind it where that is
+/// Polygraphy: "polygraphy_unnamed_node_<index>", with another number after it if that is
 /// taken.
 std::vector<std::string> LintNodeNames(const OnnxGraph& graph);
 

@@ -1,4 +1,4 @@
-// The faults of an ONNX model by itself, found without a framework.
+// The faults of an ONNX model, found without a framework.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-/// What is known of a model beside its file.
+/// What is known about a model besides its file.
 struct LintContext {
   std::vector<InputDims> inputs;  ///< sizes of inputs, instead of those that the model declares
   std::string external_data_dir;  ///< empty: the model's folder
@@ -27,9 +27,9 @@ void LintModel(const OnnxModel& model, const LintContext& context, Findings& fin
 /// For each node of the main graph: does an output of the model depend on it?
 std::vector<bool> NodesOutputsDependOn(const OnnxModel& model);
 
-/// What a runner made of a node.
+/// The result of a runner for a node.
 enum class LintRun : uint8_t {
-  kNotRun,  ///< no runner was asked, what it reads could not be had, or nothing needed it
+  kNotRun,  ///< no runner was used, its inputs were not available, or nothing needed it
   kPassed,
   kFailed
 };

@@ -71,7 +71,7 @@ void CheckUnusedImports(const LintSubject& subject) {
     const std::string_view domain = OperatorTable::Domain(opset.domain);
     if (domain.empty() || !used.insert(domain).second) continue;
     subject.findings.Add(lint_rule::kUnusedImport,
-                         "domain " + QuotePython(domain) + " is imported, and no node is of it");
+                         "domain " + QuotePython(domain) + " is imported, but no node uses it");
   }
 }
 
@@ -151,7 +151,7 @@ void CheckSizes(const LintSubject& subject, const OnnxValue& value, std::string_
   };
   if (const std::optional<int64_t> size = NegativeSize(value)) {
     tell(LintLevel::kWarning,
-         "a size of " + std::to_string(*size) + ": runtimes take it for one that is free");
+         "a size of " + std::to_string(*size) + ": runtimes treat it as a free size");
   }
   if (!Fits(ToTensorInfo(value))) tell(of_too_many, "more elements than any memory holds");
 }

@@ -108,9 +108,10 @@ class OperatorCheck {
   }
 
   void OfRuntime(int64_t opset) {
-    Add(lint_rule::kRuntimeOperator, FullName(node_) + " is no operator of ONNX in opset " +
+    Add(lint_rule::kRuntimeOperator, FullName(node_) + " is not an operator of ONNX in opset " +
                                          std::to_string(opset) +
-                                         ": ONNX Runtime runs one of its own, others need not");
+                                         ": ONNX Runtime has one of its own, but other runtimes"
+                                         " may not");
   }
 
   void TooEarly(int64_t opset) {

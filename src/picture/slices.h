@@ -22,7 +22,7 @@ class SliceLayout {
   int64_t rows() const { return folded() ? (columns_ + fold_ - 1) / fold_ : rows_; }
   int64_t columns() const { return folded() ? fold_ : columns_; }
   bool folded() const { return fold_ > 0; }
-  /// Elements of one slice. Slices lie one behind the other.
+  /// Elements of one slice. Slices lie one after the other.
   int64_t slice_size() const { return rows_ * columns_; }
   int64_t slices() const { return slices_; }
 

@@ -57,7 +57,7 @@ std::vector<int64_t> WorstPages(const std::vector<double>& page_worst, size_t mo
 /// among millions still is a bad cell.
 class PooledSlice {
  public:
-  /// Of a slice's rows x columns, so many meet in one cell.
+  /// How many of a slice's rows x columns share one cell.
   PooledSlice(int64_t rows, int64_t columns, int64_t row_step, int64_t column_step);
 
   int width() const { return width_; }

@@ -35,7 +35,7 @@ bool ShowsNothing(const OutputRecord& output);
 /// Does a type differ between the sides? Not where a script judged an output of one side alone.
 bool IsRetyped(const OutputRecord& output);
 
-/// Was everything done that was asked for, and nothing rejected?
+/// Was everything done that was requested, and nothing rejected?
 bool IsComplete(const RunRecord& record);
 
 /// Outputs that a script kept from being compared in any iteration, each once.

@@ -1,4 +1,4 @@
-// What a TensorRT engine says of itself, as its plug-in writes it
+// The description of a TensorRT engine, as its plug-in writes it
 // (backends/tensorrt/engine_report.h).
 #pragma once
 

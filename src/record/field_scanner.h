@@ -28,7 +28,7 @@ class FieldScanner {
   explicit FieldScanner(std::string_view text)
       : at_(text.data()), end_(text.data() + text.size()) {}
 
-  /// Whether `record`, a record made anew, was read and is the whole text.
+  /// Whether `record`, a newly made record, was read and is the whole text.
   template <typename Record>
   bool Scan(Record& record) {
     ReadObject(record);

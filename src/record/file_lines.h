@@ -14,7 +14,7 @@ class FileLines {
   explicit FileLines(std::istream& file) : file_(file) {}
 
   /// The next line without its end, as std::getline() has it; valid until the next call. nullopt
-  /// behind the last, and where the file cannot be read, which `file.bad()` distinguishes.
+  /// after the last, and where the file cannot be read, which `file.bad()` distinguishes.
   std::optional<std::string_view> Next() {
     size_t end = bytes_.find('\n', begin_);
     while (end == std::string::npos && file_.good()) {

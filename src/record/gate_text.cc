@@ -65,11 +65,13 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
 std::string DoubtsInWords(const DecisionGateRecord& gate) {
   const bool noise = gate.doubtful_by.find("noise") != std::string::npos &&
                      !gate.kind.starts_with("boxes");  // these have no bound
-  std::string why = "near ties " + (gate.doubtful_by.empty()
-                                        ? "by what a wrong network has as well"
-                                        : gate.doubtful_by + ", which a wrong network has as well");
+  std::string why =
+      "near ties " + (gate.doubtful_by.empty() ? "that a wrong network could have too"
+                                               : gate.doubtful_by +
+                                                     ", which a wrong network could have"
+                                                     " too");
   if (GateIsMissed(gate)) {
-    why = "clear " + gate.doubtful_by + ", as those of a right network may";
+    why = "clear " + gate.doubtful_by + ", as clear flips of a correct network may";
   }
   return " but undecided: only because flips count as " + why + "; to decide, give --near-tie X" +
          (noise ? ", or --tolerance auto for an error bound in place of the noise" : "");

@@ -13,7 +13,7 @@ struct RecordDigest {
   int64_t pairs = 0;      ///< of sides that were to be compared
   int64_t outputs = 0;    ///< compared, over all pairs
   int64_t failed = 0;     ///< of these
-  int64_t partial = 0;    ///< of these: agree, in fewer iterations than were asked for
+  int64_t partial = 0;    ///< of these: agree, in fewer iterations than were requested
   int64_t elements = 0;   ///< of one iteration of these
   int64_t vacuous = 0;    ///< of these: their agreement shows nothing
   int64_t retyped = 0;    ///< outputs whose element types differ

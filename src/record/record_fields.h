@@ -47,7 +47,7 @@ class RecordFields {
 
   /// Neither absent nor null.
   bool Has(const char* key) const { return Find(key) != nullptr; }
-  /// As Has(), and absence is no error.
+  /// As Has(), but absence is not an error.
   bool MayHave(const char* key) const { return Look(key) != nullptr; }
 
   RecordFields Object(const char* key) const;

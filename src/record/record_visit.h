@@ -63,7 +63,7 @@ class FieldWriter {
   /// What older records call the field before it.
   template <typename T>
   void Former(const char*, const T&) {}
-  /// What readers of the file want to have and we can derive from the rest, which `make` does.
+  /// What readers of the file expect and we can derive from the rest, which `make` does.
   template <typename Make>
   void Derived(const char* key, Make make) {
     json_[key] = JsonOf(make());
@@ -97,7 +97,7 @@ class FieldWriter {
     RecordJson& map = json_[key] = RecordJson::object();
     for (const auto& [name, value] : numbers) map[name] = JsonOf(value);
   }
-  /// `list` is called for each in the place of ListFields().
+  /// `list` is called for each instead of ListFields().
   template <typename Record, typename List>
   void Each(const char* key, const std::vector<Record>& records, List list) {
     RecordJson& parts = json_[key] = RecordJson::array();
@@ -123,7 +123,7 @@ class FieldWriter {
     json_[key] = whole.is_number_integer() ? whole : JsonOf(value);
     if (!whole.is_number_integer()) TextIfAny((std::string(key) + "_digits").c_str(), digits);
   }
-  /// Of strings and complex numbers the texts are in the place of the numbers.
+  /// For strings and complex numbers the texts replace the numbers.
   void Values(const ElementRecord& element) {
     Whole("first", element.first, element.first_digits);
     Whole("second", element.second, element.second_digits);

@@ -1,4 +1,4 @@
-// Rows as JSON lines, which is how they are saved while a run goes on, and as columns.
+// Rows as JSON lines, which is how they are saved during a run, and as columns.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ std::string RowLine(const IterationRow& row);
 std::string ShardText(const RowsShard& shard);
 
 /// The last line of a file: `row_count` says how many lines the file has, so that one that was cut
-/// off behind a line does not pass for whole; with the lists `not_done` and `unfit_labels` of its
+/// off after a line does not count as complete; with the lists `not_done` and `unfit_labels` of its
 /// run, where they are not empty, and `shard`, where the run was one.
 std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd& end);
 

@@ -1,4 +1,4 @@
-// The statistics of a row as JSON: keys, in the order in which they are written, behind the name of
+// The statistics of a row as JSON: keys, in the order in which they are written, after the name of
 // the output. Only for this folder.
 #pragma once
 

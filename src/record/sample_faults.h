@@ -1,4 +1,4 @@
-// Whether what a row says of a sample can be true at once. Only for this folder.
+// Whether the statements of a row about a sample are consistent. Only for this folder.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class SampleFault : uint8_t {
 };
 
 /// The first that is wrong with a sample of a decision of that kind. Texts that do not list all
-/// that was decided, and what scripts decide, are believed where nothing else contradicts them.
+/// that was decided, and what scripts decide, are accepted unless something contradicts them.
 SampleFault FindSampleFault(std::string_view kind, std::optional<int64_t> classes,
                             const DecisionSample& sample);
 

@@ -1,5 +1,5 @@
-// What a part keeps of decisions and images: enough for `vernier merge` to fold them, to hold
-// labels against them, and to show them.
+// What a part keeps of decisions and images: enough for `vernier merge` to fold them, to compare
+// labels with them, and to show them.
 #pragma once
 
 #include <cstdint>

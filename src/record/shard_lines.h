@@ -152,7 +152,7 @@ struct ShardPairNames {
   // as PairMatching::errors() and table().
   std::vector<ShardPairedBy> by_value;
   std::string undecided;
-  std::vector<std::string> by_shape;  ///< OutputMatcher::ByShape() of the first that was looked at
+  std::vector<std::string> by_shape;  ///< OutputMatcher::ByShape() of the first that was examined
 };
 
 struct ShardLost {
@@ -214,7 +214,7 @@ std::string ShardChecksumText(uint64_t checksum);
 // What the texts hold, given without the ends of their lines. kMalformed, beginning with `what`.
 Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what);
 Result<ShardIteration> ReadShardIteration(std::string_view line, const std::string& what);
-/// Of the last line; the checksum is not looked at.
+/// Of the last line; the checksum is not checked.
 Result<ShardEnd> ReadShardEnd(std::string_view line, const std::string& what);
 
 /// How many bytes of a part its checksum covers: all but the checksum itself. Nullopt where it has

@@ -1,4 +1,4 @@
-// The fields of what a record says of steps, for record_schema.h. Only for this folder.
+// The fields of a record about steps, for record_schema.h. Only for this folder.
 #pragma once
 
 #include <concepts>

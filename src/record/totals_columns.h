@@ -13,7 +13,7 @@
 
 namespace vernier {
 
-/// A column behind the name of an output, and the count that it holds.
+/// A column after the name of an output, and the count that it holds.
 struct BoxColumn {
   std::string_view end;
   int64_t BoxCounts::*count;

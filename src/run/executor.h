@@ -11,9 +11,9 @@
 
 namespace vernier {
 
-/// Runs the plan to its end, whatever happens on the way: a runner that fails leaves the others
-/// going, and what was finished is published. `interrupted` is set by a signal handler. `caller`
-/// may be null.
+/// Runs the plan to its end in any case: when a runner fails, the others continue, and
+/// finished results are published. `interrupted` is set by a signal handler. `caller` may be
+/// null.
 RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
                       const std::atomic<int>& interrupted, const Embedder* caller = nullptr);
 

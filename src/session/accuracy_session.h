@@ -15,9 +15,9 @@ namespace vernier {
 struct AccuracyPlan {
   RunPlan run;       ///< its thresholds, and where it saves the results
   std::string path;  ///< Polygraphy's file of accuracy results
-  /// The thresholds of `simple` are asked for: its default, elemwise, cannot be judged again.
+  /// The thresholds of `simple` are requested: its default, elemwise, cannot be judged again.
   bool simple = false;
-  std::vector<std::string> picture_flags;  ///< that ask for what the file has no tensors for
+  std::vector<std::string> picture_flags;  ///< that need tensors, which the file does not have
 };
 
 struct AccuracyOutcome {

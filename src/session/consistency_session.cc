@@ -214,7 +214,7 @@ RunFaults JudgeProperties(const ConsistencyRecord& record, const RunPlan& plan, 
   LogTotals(record, log);
   for (const ConsistencyRunner& runner : record.runners) JudgeCoverage(runner, plan, faults, log);
   if (record.tried() == 0 && !faults.any()) {
-    log.Error("nothing was tried: no property applies to this model and these inputs");
+    log.Error("nothing was checked: no property applies to this model and these inputs");
     faults.incomplete = true;
   }
   return faults;

@@ -21,7 +21,7 @@ struct ConsistencyOutcome {
   RunFaults faults;  ///< mismatch: a property is broken
 };
 
-/// Tries the properties, logs each as it is done, and saves the record where the plan says so.
+/// Checks the properties, logs each when it is done, and saves the record if the plan says so.
 /// Errors as CheckConsistency.
 Result<ConsistencyOutcome> TryConsistency(const ConsistencyPlan& plan,
                                           const std::atomic<int>& interrupted, Logger& log);

@@ -1,4 +1,4 @@
-// What can be known of decisions, their labels and gates before anything is compared.
+// Checks of decisions, their labels and gates before anything is compared.
 #pragma once
 
 #include "vernier/run_plan.h"

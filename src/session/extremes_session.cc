@@ -22,14 +22,14 @@ std::string Beside(const ExtremeAnswer& answer) {
   const auto add = [&](int64_t count, const std::string& what) {
     if (count > 0) text += (text.empty() ? "" : "; ") + std::to_string(count) + " " + what;
   };
-  add(answer.only_here_not_finite, "not finite here alone");
+  add(answer.only_here_not_finite, "not finite only here");
   add(answer.only_here_finite, "finite here alone");
-  add(answer.other_kind, "not finite in another way");
+  add(answer.other_kind, "not finite, but different");
   add(answer.flushed, "denormals flushed to zero");
   add(answer.kept, "denormals kept that are zero there");
-  add(answer.other_value, "finite, and another value");
-  add(answer.other_exact, "not equal where there are no floats");
-  add(answer.other_sign, "zeros of the other sign");
+  add(answer.other_value, "finite, but different");
+  add(answer.other_exact, "different integers, booleans or strings");
+  add(answer.other_sign, "zeros of the opposite sign");
   add(static_cast<int64_t>(answer.not_compared.size()), "outputs not compared");
   if (!answer.output.empty()) text += " (first in '" + answer.output + "')";
   if (!text.empty() || answer.beside.empty()) return text;
@@ -104,7 +104,7 @@ void JudgeDifferences(const ExtremesRecord& record, bool strict, RunFaults& faul
     if (!answer.failure.empty()) failed.insert(answer.set);
     if (answer.other_value > 0) others.insert(answer.set);
   }
-  const std::string_view no_floats = "runners give other integers, booleans or strings with: ";
+  const std::string_view no_floats = "runners differ in integers, booleans or strings with: ";
   if (!disagree.empty()) log.Error("runners differ in what is finite with: " + Joined(disagree));
   if (!wrong.empty()) log.Error(std::string(no_floats) + Joined(wrong));
   if (!failed.empty()) log.Error("runners fail with: " + Joined(failed));
@@ -112,7 +112,7 @@ void JudgeDifferences(const ExtremesRecord& record, bool strict, RunFaults& faul
   const std::pair<std::string_view, const std::set<std::string>&> weaker[] = {
       {"runners differ in what is NaN, Inf or -Inf with: ", other_kinds},
       {"runners differ in flushing denormals with: ", flush},
-      {"runners give other finite values (more than 1 % apart) with: ", others},
+      {"runners differ in finite values (by more than 1 %) with: ", others},
       {no_floats, exact}};
   for (const auto& [what, sets] : weaker) {
     if (sets.empty()) continue;
@@ -145,11 +145,11 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
     not_compared.insert(answer.not_compared.begin(), answer.not_compared.end());
   }
   if (!not_compared.empty()) {
-    log.Error("outputs that were not looked at: " + Joined(not_compared));
+    log.Error("outputs that were not examined: " + Joined(not_compared));
     faults.incomplete = true;
   }
   if (record.counted_nothing()) {
-    log.Error("nothing was looked at: no output has an element");
+    log.Error("nothing was examined: no output has an element");
     faults.incomplete = true;
   }
   LogNotTried(record, plan.sets_named, log);

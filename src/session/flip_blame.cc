@@ -64,7 +64,7 @@ std::vector<std::string> TiesInDoubt(const BlameFlipsRecord& flips) {
     sentences.push_back(DecisionName(decision.kind, decision.output) + ": " +
                         CountedOf(decision.doubtful_near_ties, decision.flips, "flip") +
                         " may be clear: near ties " + decision.doubtful_by +
-                        ", which a wrong network has as well; to decide, give --near-tie X");
+                        ", which a wrong network could have too; to decide, give --near-tie X");
   }
   return sentences;
 }
@@ -121,8 +121,8 @@ Status CheckFlipBlame(const RunPlan& run) {
   }
   if (run.execution.sequential) {
     return InvalidArgument(
-        "--on-flips: inputs are at hand only where an iteration is compared as it is made: leave "
-        "out --sequential-runners");
+        "--on-flips: inputs are available only where an iteration is compared as it is made: leave"
+        " out --sequential-runners");
   }
   return {};
 }

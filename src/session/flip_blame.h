@@ -17,7 +17,7 @@ Status CheckFlipBlame(const RunPlan& run);
 
 /// As ExecuteBlame, with the inputs of the worst flips in the place of all: both sides run over the
 /// feeds of the plan, and a few iterations are searched (RunOutcome::flips). The record has them
-/// under `on_flips`. Where nothing flips nothing is to blame, and no layer is looked at. Faults: a
+/// under `on_flips`. If nothing flips, nothing is to blame, and no layer is examined. Faults: a
 /// mismatch where a layer is to blame or a flip is clear; incomplete where not everything was
 /// decided.
 BlameOutcome ExecuteFlipBlame(const BlamePlan& plan, Logger& logger,

@@ -71,7 +71,7 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Sha
       const StatusCode code = result.status().code();
       const bool may_lack = plan.default_runner && !plan.run.inputs.script.given();
       if (code != StatusCode::kUnavailable || !may_lack) return result.status();
-      log.Warning("ONNX Runtime cannot be asked here, so nodes were not run: " +
+      log.Warning("ONNX Runtime cannot be used here, so nodes were not run: " +
                   result.status().message());
       continue;
     }

@@ -22,12 +22,12 @@ struct LintOutcome {
   RunFaults faults = {};  ///< mismatch: an exception, or under --strict a warning
 };
 
-/// What can be known before the model is opened. kInvalidArgument without a model, or for a rule
-/// that does not exist; kUnimplemented where the model is not ONNX; kMalformed where it is missing.
+/// The checks before the model is opened. kInvalidArgument without a model, or for a rule that does
+/// not exist; kUnimplemented where the model is not ONNX; kMalformed where it is missing.
 Status CheckLintOptions(const LintOptions& options);
 
-/// Checks the model, logs each finding, and saves the record where the plan says so. What the rules
-/// found is in it, too, where a runner could not be asked. kCancelled where it was interrupted.
+/// Checks the model, logs each finding, and saves the record where the plan says so. The findings
+/// of the rules are in it even if a runner could not be used. kCancelled where it was interrupted.
 Result<LintOutcome> LintAndReport(const LintPlan& plan, const std::atomic<int>& interrupted,
                                   Logger& log);
 

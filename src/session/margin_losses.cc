@@ -204,10 +204,10 @@ Result<double> MeasureLayer(const MeasuredFlip& measured, const Tensor& expected
 }
 
 void NoteUnmeasured(const std::string& what, const Status& why, BlameRecord& record) {
-  record.notes.push_back("the margin that " + what + " eats was not measured: " + why.message());
+  record.notes.push_back("the margin that " + what + " uses up was not measured: " + why.message());
 }
 
-// Nothing where the decision has no margin that could be eaten.
+// Nothing where the decision has no margin to use up.
 Status MeasureLayers(const MeasuredFlip& measured,
                      const std::vector<const BlameLayerRecord*>& layers, MarginBench& bench,
                      BlameRecord& record) {
@@ -242,7 +242,7 @@ void NoteCulprits(const std::string& why, BlameRecord& record) {
       continue;
     }
     const bool said = std::ranges::any_of(record.notes, [&](const std::string& note) {
-      return note.starts_with("the margin that " + named + " eats");
+      return note.starts_with("the margin that " + named + " uses up");
     });
     if (said || std::ranges::find(margins, culprit.node, &BlameEatenMargin::node) != margins.end())
       continue;

@@ -6,9 +6,9 @@
 
 namespace vernier {
 
-/// kInvalidArgument, naming the setting, for a number of feeds that there cannot be
-/// (--batch-feeds), and beside several of them for whatever needs each iteration to be an inference
-/// of its own.
+/// kInvalidArgument, naming the setting, for an invalid number of feeds (--batch-feeds),
+/// and, with several of them, for whatever needs each iteration to be an inference of its
+/// own.
 Status CheckBatchFeeds(const RunPlan& plan);
 
 }  // namespace vernier

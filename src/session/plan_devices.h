@@ -26,8 +26,8 @@ std::vector<std::string> NamesOfDevices(std::string_view probed);
 /// device that does not exist, with those that do.
 Status ChooseDevices(const std::vector<std::string>& names, ExecutionPlan& plan);
 
-/// Asks NVIDIA's driver, in a process of its own, and has ChooseDevices() choose. Does nothing
-/// where the plan names no devices. kUnavailable without a driver or a device.
+/// Queries NVIDIA's driver, in a process of its own, and calls ChooseDevices(). Does nothing where
+/// the plan names no devices. kUnavailable without a driver or a device.
 Status FindDevices(RunPlan& plan, Logger& logger);
 
 }  // namespace vernier

@@ -55,7 +55,7 @@ Status CheckWhole(const RunPlan& plan) {
        WhatToDoForAuto(plan)},
       {plan.compare->fail_fast && !plan.decisions.save_flips.empty(),
        "--save-flips and --fail-fast",
-       "a shard may keep flips of iterations that the whole run would not come to"},
+       "a shard may keep flips of iterations that the whole run would not reach"},
       {plan.validate, "--validate", "it ends a run at the first output that is not finite"},
       {plan.postprocess.fallback || !plan.postprocess.entries.empty(), "--postprocess", kEarlier},
       {plan.postprocess_script.given(), "--postprocess-func-script", kWhole},
@@ -65,8 +65,8 @@ Status CheckWhole(const RunPlan& plan) {
       {!save.input_blobs.empty(), "--save-input-blob", kWhole},
       {pictured, "pictures", kWhole},
       {plan.blame.has_value(), "--blame",
-       "a culprit does not merge: blame an iteration that "
-       "failed, once the parts are merged"}};
+       "findings of blame cannot be merged: blame an iteration that failed, once the parts are"
+       " merged"}};
   for (const auto& [given, flag, why] : conflicts) {
     if (!given) continue;
     return InvalidArgument("--shard cannot go with " + std::string(flag) + ": " + std::string(why));

@@ -6,8 +6,8 @@
 
 namespace vernier {
 
-/// kInvalidArgument, naming the setting, for a shard that there is not, and beside --shard for
-/// whatever the iterations of other shards would have changed.
+/// kInvalidArgument, naming the setting, for an invalid shard, and, with --shard, for whatever the
+/// iterations of other shards would have changed.
 Status CheckShard(const RunPlan& plan);
 
 }  // namespace vernier

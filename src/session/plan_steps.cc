@@ -65,8 +65,8 @@ Status CheckStepCount(const StepPlan& steps) {
   if (!steps.steps && (!steps.slices.empty() || steps.decodes())) return {};
   if (!steps.steps) {
     return InvalidArgument(
-        "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
-        "hold whole sequences");
+        "--feed-back, --advance: the number of steps is missing: give --steps N, or --step-slice"
+        " for inputs that hold whole sequences");
   }
   const bool goes_on = !steps.feed_back.empty() || !steps.advances.empty() || steps.decodes();
   // One step of a decoding chooses a token.
@@ -92,7 +92,7 @@ Status CheckStepAxes(const StepPlan& steps) {
   if (steps.state != StateSource::kOwn) {
     return InvalidArgument("--state " +
                            std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) +
-                           ": a runner of --steps-axis keeps its state to itself");
+                           ": the state of a runner of --steps-axis is not accessible");
   }
   return {};
 }
@@ -105,7 +105,9 @@ Status CheckAxisRunners(const RunPlan& plan, const StepWords& words) {
   };
   if (words.axes.empty()) return {};
   if (std::ranges::all_of(plan.runners, has_axis)) {
-    return InvalidArgument("--steps-axis: one runner at least goes step by step, to compare with");
+    return InvalidArgument(
+        "--steps-axis: at least one runner must go step by step, to compare"
+        " with");
   }
   if (!plan.execution.sequential || !has_axis(plan.runners.front())) return {};
   return InvalidArgument(
@@ -123,8 +125,8 @@ Status CheckDecoding(const RunPlan& plan) {
   }
   if (!steps.steps && !GivesTokens(plan.compare->tokens)) {
     return InvalidArgument(
-        "--decode: how many tokens? Give --steps N, one for each token, or --tokens FILE.npy with "
-        "those to feed");
+        "--decode: the number of tokens is missing: give --steps N, one for each token, or"
+        " --tokens FILE.npy with those to feed");
   }
   if (steps.decode_stop && *steps.decode_stop < 0) {
     return InvalidArgument("--decode-stop: expected a token id >= 0, got " +

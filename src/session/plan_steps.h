@@ -7,7 +7,7 @@
 namespace vernier {
 
 /// kInvalidArgument, naming the setting, for settings of steps, states and decoding that do not fit
-/// each other, the runners, or what else is wanted of the run.
+/// each other, the runners, or other settings of the run.
 Status CheckSteps(const RunPlan& plan);
 
 }  // namespace vernier

@@ -6,8 +6,8 @@
 
 namespace vernier {
 
-/// kInvalidArgument, naming the setting, for a number of workers that there cannot be, and beside
-/// several of them for whatever needs iterations to be inferred one after another.
+/// kInvalidArgument, naming the setting, for an invalid number of workers, and, with several of
+/// them, for whatever needs iterations to be inferred one after another.
 Status CheckWorkers(const RunPlan& plan);
 
 }  // namespace vernier

@@ -53,11 +53,11 @@ struct PairRows {
   std::optional<int64_t> gap;  ///< the first that is missing
 };
 
-/// Counts one more. kMalformed for a row that is there twice, which would count twice.
+/// Counts one more. kMalformed for a duplicate row, which would count twice.
 Status CountRow(const std::string& path, const IterationRow& row, PairRows& rows);
 
-/// Why a file has not all rows that were saved: those that were lost behind a whole one would not
-/// be missed. Empty: it has.
+/// Why a file lacks rows that were saved: those that were lost after a complete one would go
+/// unnoticed. Empty: it has.
 std::string WhyNotWhole(const std::string& path, const RowsExtent& extent);
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-// What comes of saved rows: gates, doubts, and elements of outputs, which are not judged again.
+// The verdicts on saved rows: gates, doubts, and elements of outputs, which are not judged again.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class FailedOutputs {
  public:
   void Add(const IterationRow& row);
 
-  /// A sentence a pair that has any which no gate is about.
+  /// A sentence for each pair that has any without a gate.
   std::vector<std::string> Sentences(const JudgedOutputs& judged) const;
 
  private:

@@ -1,4 +1,4 @@
-// The run that a search of blame starts with, and how it may end without one.
+// The run before a search of blame, and how it may end without a search.
 #pragma once
 
 #include "blame/search/blame_run.h"
@@ -9,7 +9,7 @@
 namespace vernier {
 
 /// Why there is nothing to search after the run; mismatches are no reason. kCancelled after a
-/// signal, kInvalidArgument for a run that was given up, kBackend for a runner that failed.
+/// signal, kInvalidArgument for a run that was stopped, kBackend for a runner that failed.
 Status WhyNoSearch(const RunOutcome& ran);
 
 /// The outcome of a search that was not begun, logged, with the faults of the run.

@@ -17,7 +17,7 @@
 
 namespace vernier {
 
-/// What is brought along beside the plan. It decides nothing about the result.
+/// What the caller provides besides the plan. It does not affect the result.
 struct SessionContext {
   Logger& logger;
   const std::atomic<int>& interrupted;  ///< set by a signal handler

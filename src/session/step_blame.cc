@@ -247,7 +247,7 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
     return EndedBy(plan, ran, why, logger);
   }
   if (const std::string one = OneStepOf(plan, ran.record); !one.empty()) {
-    return EndedBy(plan, ran, Malformed(one + ": leave out what goes on from step to step"),
+    return EndedBy(plan, ran, Malformed(one + ": leave out what continues from step to step"),
                    logger);
   }
   const RunRecord with_own = std::move(ran.record);

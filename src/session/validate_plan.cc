@@ -115,7 +115,7 @@ bool IsLabelledBy(const LabelsPlan& labels, const DecisionPlan& decision) {
 
 Status CheckLabels(const DecisionOptions& options) {
   if (options.gates_drop() && options.labels.empty()) {
-    return InvalidArgument("--max-drop needs --labels, which say what is right");
+    return InvalidArgument("--max-drop needs --labels, which give the right answers");
   }
   std::set<std::pair<bool, std::string_view>> taken;
   for (const LabelsPlan& labels : options.labels) {
@@ -167,7 +167,7 @@ Status CheckDecisions(const RunPlan& plan) {
   if (plan.runners.empty()) return {};  // saved outputs have no inputs
   if (plan.execution.sequential || plan.steps.wanted()) {
     return InvalidArgument(
-        std::string("--save-flips: inputs are at hand only where an iteration ") +
+        std::string("--save-flips: inputs are available only where an iteration ") +
         "is compared as it is made: leave out " +
         (plan.steps.wanted() ? "--steps" : "--sequential-runners"));
   }
@@ -191,8 +191,8 @@ Status CheckPictures(const RunPlan& plan) {
                                                                 : "";
   if (flag.empty()) return {};
   return InvalidArgument(std::string(flag) +
-                         ": pictures are of what the comparison function 'simple' finds, which is "
-                         "not selected; add 'simple' to --compare");
+                         ": pictures show the results of the comparison function 'simple', which"
+                         " is not selected; add 'simple' to --compare");
 }
 
 // A misspelt name must not cost the time until the script is wanted.
@@ -241,7 +241,7 @@ Status CheckRunnerNames(const RunPlan& plan) {
     }
     if (taken.insert(runner.name).second) continue;
     return InvalidArgument("two runners are called '" + runner.name +
-                           "': which one is meant would not be known; name them differently");
+                           "', so the label does not identify one; give them different labels");
   }
   return {};
 }

@@ -13,10 +13,10 @@
 
 namespace vernier {
 
-/// Nodes by number; which numbers is for those who ask to say.
+/// Nodes by number; the caller defines the numbers.
 using NodeSet = std::vector<uint32_t>;
 
-/// Of these sets, the first for which a check says yes.
+/// Of these sets, the first that passes a check.
 using FirstOfSets = std::function<Result<std::optional<size_t>>(std::span<const NodeSet>)>;
 
 class AskedSets {
@@ -24,11 +24,11 @@ class AskedSets {
   /// `first` must outlive this.
   explicit AskedSets(const FirstOfSets& first) : first_(first) {}
 
-  /// As the check itself, which is asked only about sets that are new. The nodes of equal sets have
-  /// to come in equal order. Errors of the check.
+  /// As the check itself, which runs only for sets that are new. The nodes of equal sets have to
+  /// come in equal order. Errors of the check.
   Result<std::optional<size_t>> First(std::span<const NodeSet> sets);
 
-  /// Every set that was asked about, and whether the check said yes.
+  /// Every set that was checked, and whether it passed.
   const std::map<NodeSet, bool>& answers() const { return answers_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a graph does not need, and the order of what it does.
+// Removes what a graph does not need, and orders the rest.
 #pragma once
 
 #include "model/onnx/onnx_model.h"

@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-/// What is tried again when a part cannot be computed.
+/// What is tried when a part cannot be computed.
 enum class FoldPartitions : uint8_t {
   kNone,       ///< nothing: the whole graph stays as it is
   kBasic,      ///< each wanted tensor by itself

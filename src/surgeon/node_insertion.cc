@@ -162,7 +162,7 @@ class Insertion {
   Status NotMade(const std::string& name) const {
     return InvalidArgument("--outputs: " + QuotePython(name) +
                            " is an input or a constant of the model, which a node cannot make; "
-                           "name it in --inputs too to put the node behind it");
+                           "name it in --inputs too to put the node after it");
   }
 
   Result<std::string> MakeNode() const {

@@ -29,7 +29,7 @@ class PrecisionSearch {
     if (found.ok()) return std::optional(KeptNodes{**std::move(found), true});
     if (!spent_) return found.status();
     if (best_) return std::optional(KeptNodes{*best_, false});
-    return NotFound("no set of nodes was seen to pass within " + Counted(count_, "check"));
+    return NotFound("no set of nodes passed within " + Counted(count_, "check"));
   }
 
  private:

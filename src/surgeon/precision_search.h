@@ -1,4 +1,4 @@
-// Which nodes of a float16 model have to stay float32, found in the order of evidence.
+// Finds the nodes of a float16 model that have to stay float32, in the order of evidence.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct PrecisionPlan {
   NodeSet fewer;
   /// Evidence leaves no doubt that float16 everywhere fails, which is not tried first then.
   bool certain = false;
-  size_t width = 1;        ///< so many models are worth checking at once
+  size_t width = 1;        ///< number of models that are worth checking at once
   size_t most_checks = 0;  ///< 0: as many as it takes
 };
 

@@ -190,7 +190,7 @@ TEST(KeptNodes, AreNotThereWhereTheChecksAreSpentTooSoon) {
   const auto kept =
       FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return oracle.First(sets); });
   EXPECT_EQ(kept.status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(kept.status().message(), "no set of nodes was seen to pass within 1 check");
+  EXPECT_EQ(kept.status().message(), "no set of nodes passed within 1 check");
 }
 
 TEST(KeptNodes, AreNotThereWhereEverythingFails) {

@@ -23,7 +23,7 @@ Indirect<T>& Indirect<T>::operator=(const Indirect& other) {
 }
 template <typename T>
 Indirect<T>& Indirect<T>::operator=(Indirect&& other) {
-  *value_ = std::move(*other);  // what refers to the value goes on doing so
+  *value_ = std::move(*other);  // references to the value stay valid
   return *this;
 }
 template <typename T>

@@ -45,7 +45,7 @@ class InputFile {
   Status ReadAt(uint64_t offset, std::span<std::byte> out) const;
 
   /// Whether the file is what it was when it was opened. kMalformed, naming the path, when it is
-  /// shorter by now or was written to: what was made of its bytes must not be believed.
+  /// shorter by now or was written to: what was made from its bytes must not be used.
   Status CheckIntact() const;
 
  private:

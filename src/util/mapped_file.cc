@@ -123,8 +123,9 @@ void MappedFile::Release(std::span<const std::byte> part) const { DropPages(Page
 Status MappedFile::CheckIntact() const {
   if (file_ != nullptr) VERNIER_TRY(file_->CheckIntact());
   if (guard_ != nullptr && guard_->lost) {
-    return Malformed("'" + path_ +
-                     "' could not be read to its end: it was changed meanwhile, or its disk fails");
+    return Malformed(
+        "'" + path_ +
+        "' could not be read to its end: it changed meanwhile, or its disk is failing");
   }
   return {};
 }

@@ -44,12 +44,12 @@ class MappedFile {
   /// Prepares for reading all of `part`, a stretch of bytes(), from its beginning to its end.
   void Prepare(std::span<const std::byte> part) const;
 
-  /// Lets go of the pages of `part`: they no longer count as memory of this process, and come back
-  /// when they are looked at again.
+  /// Releases the pages of `part`: they no longer count as memory of this process, and come back
+  /// when they are read again.
   void Release(std::span<const std::byte> part) const;
 
-  /// Whether all bytes that were looked at were the file's. kMalformed, naming the path, otherwise,
-  /// and when the file is shorter by now or was written to since it was opened.
+  /// Whether all bytes that were read were the file's. kMalformed, naming the path, otherwise, and
+  /// when the file is shorter by now or was written to since it was opened.
   Status CheckIntact() const;
 
  private:

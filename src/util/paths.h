@@ -38,7 +38,7 @@ inline std::filesystem::path PlaceOfFile(const std::string& path) {
   return AbsolutePath(path);
 }
 
-/// Where the user's programs keep what they can make anew: a folder of vernier's own, which need
+/// Where the user's programs keep what they can make again: a folder of vernier's own, which need
 /// not exist. Empty where neither XDG_CACHE_HOME nor HOME is an absolute path.
 inline std::string UserCacheFolder() {
   const char* const caches = std::getenv("XDG_CACHE_HOME");

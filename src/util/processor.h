@@ -19,7 +19,7 @@ const ProcessorFeatures& Processor();
 /// "AVX2, AVX-512, VNNI", or "AVX2, no VNNI: OpenVINO's int8 products may saturate".
 std::string DescribeProcessor(const ProcessorFeatures& features);
 
-/// What to say of quantised models where that is so; empty elsewhere.
+/// The note about quantised models if that is so; else empty.
 std::string WhyBytesMaySaturate(const ProcessorFeatures& features);
 
 }  // namespace vernier

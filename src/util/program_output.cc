@@ -28,7 +28,7 @@ struct Pipe {
 Result<Pipe> MakePipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return Internal(std::string("no pipe can be made: ") + std::strerror(errno));
+    return Internal(std::string("a pipe cannot be created: ") + std::strerror(errno));
   }
   Pipe pipe;
   pipe.read.Reset(ends[0]);

@@ -9,7 +9,7 @@
 
 namespace vernier {
 
-/// What a folder for temporary files needs to be of use.
+/// What a folder for temporary files needs to be usable.
 inline constexpr uint64_t kLeastTemporarySpace = uint64_t{64} << 20;
 
 /// Free bytes of $TMPDIR, for whoever may write there; nullopt where they are not known.

@@ -19,7 +19,7 @@ namespace {
 
 Status CannotHave(uint64_t size) {
   return Internal("shared memory of " + std::to_string(size) +
-                  " bytes cannot be had: " + std::strerror(errno));
+                  " bytes cannot be allocated: " + std::strerror(errno));
 }
 
 uint64_t RoundUp(uint64_t size, uint64_t step) { return (size + step - 1) / step * step; }
@@ -53,7 +53,7 @@ const int SharedMemory::kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_
 Result<std::shared_ptr<SharedMemory>> SharedMemory::Create() {
   UniqueFd fd(::memfd_create("vernier-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) {
-    return Internal(std::string("no shared memory can be had: ") + std::strerror(errno));
+    return Internal(std::string("shared memory cannot be allocated: ") + std::strerror(errno));
   }
   return std::shared_ptr<SharedMemory>(new SharedMemory(std::move(fd)));
 }

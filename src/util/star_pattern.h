@@ -23,7 +23,7 @@ inline std::optional<std::string> MatchStar(std::string_view pattern, std::strin
   return std::string(name.substr(head.size(), name.size() - head.size() - tail.size()));
 }
 
-/// The pattern with `text` in the place of its `*`, if it has one.
+/// The pattern with `text` in place of its `*`, if it has one.
 inline std::string FillStar(std::string pattern, std::string_view text) {
   const size_t star = pattern.find('*');
   if (star != std::string::npos) pattern.replace(star, 1, text);

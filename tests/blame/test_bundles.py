@@ -59,7 +59,7 @@ class Bundles(Case):
                          "--bundle", "bundle")
         self.assertEqual(clean.returncode, 0, clean.stdout + clean.stderr)
         self.assertIn("note: --bundle: no layer is to blame, so nothing was saved: 'bundle' still "
-                      "holds what another search found\n", clean.stdout)
+                      "holds the findings of another search\n", clean.stdout)
 
     def test_the_bundle_of_a_script_runs_from_its_own_folder(self):
         (Path(self.folder.name) / "runner.py").write_text(Path(FUSING).read_text())

@@ -41,7 +41,7 @@ class Disturbance(Case):
                                    FUSING="t3m")
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         self.assertIn("fusion or interaction", found["culprits"][0]["why"])
-        self.assertIn("the margin that the fusion at 'MatMul_3' eats was not measured: layers are "
+        self.assertIn("the margin that the fusion at 'MatMul_3' uses up was not measured: layers "
                       "run one at a time", found["notes"])
 
     def test_probes_that_cause_a_fault(self):

@@ -77,7 +77,7 @@ class Flips(Case):
         self.assertAlmostEqual(first["margin"], left, places=5)
         self.assertAlmostEqual(first["eaten"], (3 - left) / 3, places=5)
         self.assertIn("Of the margin 3 of top1 of 'y' in iteration", said)
-        self.assertRegex(said, r"\[\w+\] eats 200 %, which leaves -3: another answer")
+        self.assertRegex(said, r"\[\w+\] uses up 200 %, which leaves -3: another answer")
 
     def test_near_ties_are_those_of_the_run(self):
         network("bad.onnx", late=2.0)
@@ -93,7 +93,7 @@ class Flips(Case):
         said, found = self.search("--on-flips", "--decision", "top1", code=1)
         self.assertEqual(found["on_flips"]["decisions"][0]["near_ties"], 1, said)
         self.assertIn("top1 of 'y': 1 of 1 flip may be clear: near ties by an error bound that the "
-                      "output exceeds, which a wrong network has as well; to decide, give "
+                      "output exceeds, which a wrong network could have too; to decide, give "
                       "--near-tie X",
                       "\n".join(found["notes"]))
 

@@ -97,7 +97,7 @@ class Resume(Case):
 
     def test_a_finished_search_is_all_known(self):
         first = self.blame()
-        self.assertIn("What is found is kept in 'state.json'", first.stdout)
+        self.assertIn("Findings are saved in 'state.json'", first.stdout)
         again = self.blame()
         self.assertIn("Going on from 'state.json': all 40 layers are known", again.stdout)
         self.assertNotIn("Batch", again.stdout)
@@ -171,8 +171,8 @@ class Resume(Case):
             Path("state.json").write_text(text)
             ended = self.blame()
             self.assertEqual(ended.returncode, 3, ended.stdout)
-            self.assertRegex(ended.stderr, "--resume: 'state.json' is (not what an interrupted "
-                                           "search keeps|from another command)")
+            self.assertRegex(ended.stderr, "--resume: 'state.json' is (not saved by an interrupted "
+                                           "search|from another command)")
             self.assertEqual(Path("state.json").read_text(), text)
         ended = self.blame("--save-blame", "state.json")
         self.assertEqual(ended.returncode, 2, ended.stdout)

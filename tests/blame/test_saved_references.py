@@ -65,7 +65,7 @@ class SavedReferences(Case):
         ended, found = blame(self.folder.name, *words, "long.in.npz")
         self.assertEqual(ended.returncode, 3, ended.stdout)
         self.assertIn("the saved tensor 't0m' has the shape", ended.stderr)
-        self.assertIn("have to come from one run", ended.stderr)
+        self.assertIn("must come from the same run", ended.stderr)
         self.assertEqual(found["culprits"], [])
         # What reads more than the inputs is accused without reservation.
         weight = next(w for w in model.graph.initializer if w.name == "w1")

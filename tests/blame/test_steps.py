@@ -257,8 +257,8 @@ class Steps(Case):
         recurrent("bad.onnx", 1.01)
         words = ("--map-inputs", "new:h=h[:,::-1]")
         said, _ = self.search(2, *words)
-        self.assertIn("--map-inputs: blame gives both sides one tensor of a name, and 'h' would be "
-                      "another one for new", said)
+        self.assertIn("--map-inputs: blame feeds both sides the same tensor under a name, but "
+                      "'h' would be a different one for new", said)
 
     def test_nan_in_the_inputs_is_named(self):
         recurrent("good.onnx")
@@ -375,7 +375,7 @@ class Tokens(Case):
         parted = step["divergence"]
         self.assertEqual((parted["step"], parted["first_token"], parted["second_token"]),
                          (1, 55, 62))
-        self.assertIn("the tokens part there, prompt 0: token 55 against 62 (beyond tolerance)",
+        self.assertIn("the tokens diverge there, prompt 0: token 55 against 62 (beyond tolerance)",
                       said)
         self.assertIn(found["culprits"][0]["node"], ("present.2.value", "present.2.key"), said)
 
@@ -393,7 +393,7 @@ class Tokens(Case):
         said, found = self.search(None, 0)
         self.assertEqual(found["culprits"], [])
         self.assertNotIn("divergence", found["at_step"])
-        self.assertNotIn("the tokens part", said)
+        self.assertNotIn("the tokens diverge", said)
 
 
 if __name__ == "__main__":

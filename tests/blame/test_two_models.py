@@ -62,7 +62,7 @@ class TwoModels(Case):
             model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
         ended, found = self.compared(good, bad)
         self.assertEqual((ended.returncode, found["culprits"]), (4, []), ended.stdout)
-        self.assertIn("output 'here' was not looked at: only the reference has it", ended.stdout)
+        self.assertIn("output 'here' was not examined: only the reference has it", ended.stdout)
         self.assertNotIn("Nothing is to blame", ended.stdout)
 
     def retyped(self, cast):
@@ -186,7 +186,7 @@ class TwoModels(Case):
                                   opset_imports=[helper.make_opsetid("", 17)])
         ended, found = self.compared(model, model)
         self.assertEqual((ended.returncode, found["culprits"]), (4, []), ended.stdout)
-        self.assertIn("output 'y' was not looked at: it is a sequence", ended.stdout)
+        self.assertIn("output 'y' was not examined: it is a sequence", ended.stdout)
         self.assertNotIn("Nothing is to blame", ended.stdout)
 
     def test_a_sequence_that_fails_a_run_is_named(self):
@@ -202,8 +202,9 @@ class TwoModels(Case):
         ended = subprocess.run([VERNIER, "run", "--runner", "gold=onnxrt good.onnx", "--runner",
                                 "new=onnxrt bad.onnx", "--blame"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
-        self.assertIn("output 'y' was not looked at: it is a sequence, a map or an absent "
-                      "optional, not a tensor, so what makes it may be to blame", ended.stdout)
+        self.assertIn("output 'y' was not examined: it is a sequence, a map or an absent "
+                      "optional, not a tensor, so the layer that produces it may be to blame",
+                      ended.stdout)
         self.assertNotIn("--tolerance auto", ended.stdout)
 
     def test_float32_against_float16(self):

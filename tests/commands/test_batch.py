@@ -153,7 +153,7 @@ class Batch(Case):
         ended = self.batch("models/*.onnx", "--", "--onnxrt", "--save-outputs", "gold.json")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertRegex(ended.out, r"models/a.onnx +ran +- .* saved a-gold.json\n")
-        self.assertIn("3 of 3 ran\nnothing was to be compared: no model had two sides; saved 3 "
+        self.assertIn("3 of 3 ran\nthere was nothing to compare: no model had two sides; saved 3 "
                       "files\n", ended.out)
 
     def test_logs_name_no_file_that_is_gone(self):
@@ -256,7 +256,7 @@ class Batch(Case):
 
     def test_refused_before_anything_runs(self):
         for words, text in ((["models/*.pb", "--", "--onnxrt"], "no file matches 'models/*.pb'"),
-                            (["models/*.onnx"], "goes behind --"),
+                            (["models/*.onnx"], "put the options for each model after --"),
                             (["models/*.onnx", "--", "--onnxrt", "--nosuch"], "'--nosuch' is not"),
                             (["models/*.onnx", "--", "--ort"], "did you mean --onnxrt?"),
                             (["models/*.onnx", "--", "x.onnx", "--onnxrt"], "named before --"),
@@ -284,12 +284,12 @@ class Batch(Case):
         for words in (["--onnxrt"], ["--rtol", "1", "--", "--onnxrt"]):
             ended = self.batch("models/a.onnx", *words)
             self.assertEqual(ended.code, 2)
-            self.assertRegex(ended.out, r"--\w+ is an option of run: it goes behind --")
+            self.assertRegex(ended.out, r"--\w+ is an option of run: put it after --")
 
     def test_a_folder_of_models_is_not_searched(self):
         ended = self.batch("models", "--", "--onnxrt")
         self.assertEqual(ended.code, 3)
-        self.assertIn("'models' is a folder, which is not searched", ended.err)
+        self.assertIn("'models' is a folder, and folders are not searched", ended.err)
         self.assertIn("give 'models/*.onnx'", ended.err)
 
     def test_interrupted(self):

@@ -96,7 +96,7 @@ class BatchShards(Case):
         ended = self.vernier("batch", "models/*.onnx", "--", "--onnxrt", "--onnxrt", "--shard",
                              "1/2")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("--shard behind --: a batch does not merge", ended.err)
+        self.assertIn("--shard after --: a batch does not merge", ended.err)
 
 
 if __name__ == "__main__":

@@ -463,11 +463,11 @@ class CheckConsistency(Case):
         self.save_feeds("in.json", [feed, feed])
         ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--load-inputs",
                              "in.json", "--only", "repeated-runs")
-        self.assertIn("the first iteration alone is used", ended.out)
+        self.assertIn("Only the first iteration of the loaded inputs is used", ended.out)
         self.save_feeds("in.json", [feed])
         ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--load-inputs",
                              "in.json", "--only", "repeated-runs")
-        self.assertNotIn("the first iteration alone", ended.out)
+        self.assertNotIn("Only the first iteration", ended.out)
 
     def test_loaded_inputs_that_are_not_used_may_be_damaged(self):
         feed = {"x": np.ones((2, 3), "f4")}
@@ -481,7 +481,7 @@ class CheckConsistency(Case):
                 words = ("m.onnx", "--onnxrt", "--load-inputs", *paths)
                 ended = self.vernier("check", "consistency", *words, "--only", "repeated-runs")
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
-                self.assertIn("the first iteration alone is used", ended.out)
+                self.assertIn("Only the first iteration of the loaded inputs is used", ended.out)
                 self.assertEqual(self.vernier("run", *words).code, 3)  # which would use them
 
     def test_all_nan_is_called_so(self):

@@ -86,7 +86,8 @@ class ClearFlips(Decisions):
         self.ended = self.vernier(*words, few)
         self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
         self.says("passed but undecided: only because flips count as near ties by the noise of the "
-                  "other values, which a wrong network has as well; to decide, give --near-tie X, "
+                  "other values, which a wrong network could have too; to decide, give "
+                  "--near-tie X, "
                   "or --tolerance auto for an error bound in place of the noise")
         self.assertEqual(self.vernier(*words, few, "--strict").code, 4)
         self.assertEqual(self.vernier(*words, few, "--strict", "--near-tie", "1e9").code, 0)
@@ -136,7 +137,7 @@ class ClearFlips(Decisions):
             self.ended = self.vernier(*words, *more)
             self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
             self.says("passed but undecided: only because flips count as near ties by an error "
-                      "bound that the output exceeds, which a wrong network has as well; "
+                      "bound that the output exceeds, which a wrong network could have too; "
                       "to decide, give --near-tie X")
             self.assertEqual(self.vernier(*words, *more, "--strict").code, 4)
         for rows in ("rows.jsonl", "rows.npz"):
@@ -317,7 +318,8 @@ class ClearFlips(Decisions):
             short = [*words, "x.npz", "--load-outputs", "gold=short.npz", "--pairs", pairs]
             self.ended = self.vernier(*short)
             self.says("failed but undecided: only because flips count as clear by the bound of a "
-                      "short or unknown type, as those of a right network may; to decide, give "
+                      "short or unknown type, as clear flips of a correct network may; to decide, "
+                      "give "
                       "--near-tie X")
             self.ended = self.vernier(*short, "--tolerance", "auto", "--judge", "decisions")
             self.says("failed but undecided")

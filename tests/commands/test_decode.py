@@ -118,7 +118,7 @@ class Decode(Case):
                    f"{sides[1][step]}, apart by "
         self.assertIn(sentence, self.said)
         self.assertIn(f"at step {step} of sequence 0", self.path("r.md").read_text())
-        self.assertIn("failed: a vs. b: the tokens part where the logits are out of tolerance",
+        self.assertIn("failed: a vs. b: the tokens diverge where the logits are out of tolerance",
                       self.said)
 
     def test_teacher_forcing_goes_on_behind_a_divergence(self):
@@ -185,8 +185,8 @@ class Decode(Case):
         words = ("--decode-stop", first, "--atol", "1e-3")
         pair = self.run_two(*words, fault="swapped-key-value", prompts=PROMPTS[:1], code=4)
         self.assertTrue(pair["incomplete"])
-        self.assertIn("not done: a vs. b: --decode: every prompt ends or parts at its first token, "
-                      "so that no step to which anything was fed back was compared", self.said)
+        self.assertIn("not done: a vs. b: --decode: every prompt ends or diverges at its first "
+                      "token, so no step to which anything was fed back was compared", self.said)
         self.run_two(*words, "--lenient", prompts=PROMPTS[:1])
         self.assertIn("note: a vs. b: --decode: every prompt ends", self.said)
         ends = self.run_two("--decode-stop", first, prompts=PROMPTS)
@@ -223,7 +223,7 @@ class Decode(Case):
                              *CACHED)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("--feed-back: --decode makes one step, and there is no next one that "
-                      "anything could be fed to: leave out what goes on", ended.out + ended.err)
+                      "anything could be fed to: leave out what continues", ended.out + ended.err)
 
 
 class Misfed(Case):

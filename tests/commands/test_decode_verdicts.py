@@ -128,7 +128,8 @@ class Bigrams(Case):
         self.model("b.onnx", self.CYCLE)
         steps = ("--steps", "3")
         for words, what in (
-                (("--decode", "greedy"), "--decode: how many tokens? Give --steps N"),
+                (("--decode", "greedy"),
+                 "--decode: the number of tokens is missing: give --steps N"),
                 (("--decode", "beam", *steps), "--decode beam: only 'greedy' is known"),
                 (("--decode", "greedy:x", *steps), "expected greedy:LOGITS=TOKENS"),
                 (("--decode", "greedy:q=ids", *steps), "a has no output 'q', but 'scores'"),

@@ -264,7 +264,7 @@ class InspectModel(Case):
         page = self.path("m.html").read_text()
         self.assertIn('"Clip"', page)
         self.assertRegex(page, r"The graph of m\.onnx: \d+ nodes\.")
-        self.assertNotIn("Nothing was to be compared", page)
+        self.assertNotIn("There was nothing to compare", page)
         self.assertNotRegex(page, r"(src|href)=.https?:")
         ended = self.vernier("inspect", "model", "m.onnx", "--save-visual", "sub.txt")
         self.assertEqual(ended.code, 2)

@@ -58,7 +58,7 @@ class IntegerLimits(Case):
         ended = self.vernier("check", "extremes", "m.onnx", "--onnxrt", "--runner", "b=narrow.py",
                              "--python", sys.executable, "--sets", "limits")
         self.assertEqual(ended.code, 1, ended.out + ended.err)
-        self.assertIn("[E] runners give other integers, booleans or strings with: limits",
+        self.assertIn("[E] runners differ in integers, booleans or strings with: limits",
                       ended.out + ended.err)
 
     def test_one_element_gets_both_limits(self):

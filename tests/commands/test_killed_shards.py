@@ -176,7 +176,7 @@ class KilledShards(PartsCase):
         for number in (1, 2):
             ended = self.vernier(*shard, "--shard", f"{number}/2", "--resume")
             self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertIn("iterations that are there: ", ended.out + ended.err)
+        self.assertIn("saved iterations: ", ended.out + ended.err)
         parts = [f"r.shard-000{number}-of-0002.json" for number in (1, 2)]
         merged = self.vernier("merge", *parts, "-o", "m.json", "--reproducible")
         self.assertEqual(merged.code, 0, merged.out + merged.err)
@@ -270,7 +270,7 @@ class ChangedMeanwhile(PartsCase):
         ended = self.run_again(*more, "--resume")
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn("was not saved by this command: " + said, ended.err)
-        self.assertIn(". Move it away to start anew", ended.err)
+        self.assertIn(". Move it away to start over", ended.err)
 
     def test_a_module_that_was_edited_is_no_module_of_what_is_there(self):
         for name, module in (("lib/factor.py", "factor"), ("lib/rare.py", "rare")):

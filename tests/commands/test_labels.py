@@ -57,7 +57,7 @@ class Accuracy(Labels):
         self.assertEqual((labels["p"], labels["drop"]), (1, 0))
         self.assertGreater(labels["drop_high"], 0)
         self.assertGreater(labels["samples_to_see"], 100)
-        self.says("no sample is right on one side alone, which proves nothing")
+        self.says("no sample is right on only one side, so there is nothing to test")
 
     def test_top_k_is_right_within_k(self):
         a = scores(5)
@@ -346,7 +346,7 @@ class BadLabels(Labels):
         self.refused("no --decision about that output takes labels", code=2,
                      words=["--decision", "y:top1", "--labels", f"z:{name}"])
         self.refused("--labels", code=2, words=["--labels", name])
-        self.refused("--max-drop needs --labels, which say what is right", code=2,
+        self.refused("--max-drop needs --labels, which give the right", code=2,
                      words=["--decision", "top1", "--max-drop", "0.1"])
         self.refused("--labels folder: --load-inputs names no images", code=2,
                      words=["--decision", "top1", "--labels", "folder"])

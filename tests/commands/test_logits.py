@@ -284,14 +284,14 @@ class Outputs(Logits):
     def test_without_any(self):
         ids = {"ids": np.arange(3)}
         self.compare(ids, ids, code=4)
-        self.says("--compare logits is for none of the outputs")
+        self.says("--compare logits applies to none of the outputs")
         self.compare(ids, ids, functions=["ids:logits"], code=4)
         self.says("NOT VERIFIED | Output: 'ids' | logits are float16, bfloat16, float32 or float64 "
-                  "with two classes or more, not int64")
+                  "with at least two classes, not int64")
         self.compare({"y": self.A}, {"y": self.A}, functions=["y:logits:axis=3"], code=4)
         self.says("shape (2, 6, 40), which has no axis 3")
         self.compare({"y": self.A}, {"y": self.A}, functions=["logits:axis=5"], code=4)
-        self.says("with two classes or more along axis 5; --compare simple takes all")
+        self.says("with at least two classes along axis 5; --compare simple takes all")
         self.compare(ids, ids, "--mask", "none", code=2)
         self.says("--mask none: saved outputs have no inputs that could mark positions, so all")
 
@@ -309,7 +309,7 @@ class Outputs(Logits):
         for kind in (np.float16, np.float64):
             outputs = {"y": self.softmax(kind)}
             self.compare(outputs, outputs, code=4)
-            self.says("these are probabilities, no logits")
+            self.says("these are probabilities, not logits")
             self.assertEqual(self.advised(), ["kl_divergence"])
             self.compare(outputs, outputs, functions=self.advised(), code=0)
 

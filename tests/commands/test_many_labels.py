@@ -50,8 +50,8 @@ class ManyLabels(ShardCase):
         ended = self.vernier("check", "accuracy", "whole.jsonl", "--labels", "labels.npy",
                              "--max-drop", "0.5")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
-        self.assertIn("for more classes than a row lists, so that it cannot be judged and no "
-                      "accuracy is known", ended.out + ended.err)
+        self.assertIn("for more classes than a row lists, so it cannot be judged and the "
+                      "accuracy is unknown", ended.out + ended.err)
         self.assertNotIn("exact match", ended.out + ended.err)
 
     def test_labels_of_more_than_64_best(self):

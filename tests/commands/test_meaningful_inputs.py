@@ -277,8 +277,8 @@ class InputsFromGraph(Case):
                      weights=[table(), weight("zero", np.array(0))])
         ended, _ = self.drawn(made, "--inputs-from-graph")
         self.assertIn("ids | Drawn from [0, 49] because of the graph", ended.out)
-        self.assertIn("through CumSum 'CumSum_of_a': no range derived for that; give --val-range where "
-                      "that of its other uses is no good", ended.out)
+        self.assertIn("through CumSum 'CumSum_of_a': no range derived for that; give --val-range if "
+                      "the range of its other uses does not fit", ended.out)
 
     def test_a_use_whose_name_is_the_beginning_of_another_is_told_too(self):
         made = model([node("Gather", ["table", "ids"], ["b"], name="emb"),

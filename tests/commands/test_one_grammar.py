@@ -103,7 +103,7 @@ class InputShapes(Case):
         for command in (["run", "m.onnx", "--onnxrt"], ["profile", "m.onnx", "--onnxrt"],
                         ["blame", "m.onnx", "--onnxrt", "--onnxrt"]):
             with self.subTest(command=command):
-                self.assertIn("a brace is not closed",
+                self.assertIn("an opening brace has no closing brace",
                               self.refused(*command, "--input-shapes", "x:[{1,3]"))
 
     def test_as_the_peer_the_last_shape_counts(self):

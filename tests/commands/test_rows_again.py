@@ -109,7 +109,7 @@ class IncompleteRuns(SavedRows):
         self.compare(self.A, b, "--decision", "top1", "--fail-fast", "--save-rows", "rows.jsonl",
                      code=1)
         self.check("rows.jsonl", "--max-flip-rate", "0.5", code=4)
-        self.says("a vs. b: the comparison ended early, behind 1 of 3 iterations")
+        self.says("a vs. b: the comparison ended early, after 1 of 3 iterations")
 
     def test_a_gate_that_was_not_held_is_no_fault_of_the_rows(self):
         one = [{"y": scores(10)}]

@@ -26,7 +26,7 @@ class ShardFeeds(ShardCase):
             self.expect_whole(whole, parts)
         warned = self.vernier(*run, "--iterations", "5", "--shard", "1/2", "--save-record",
                               "r.json")
-        self.assertIn("makes the feeds of all shards in each of them", warned.out + warned.err)
+        self.assertIn("generates the feeds of all shards in every shard", warned.out + warned.err)
         self.assertNotIn("will be ignored", warned.out + warned.err)
         for length, said in (("4", "--iterations 4: the data loader script gives more feeds"),
                              ("6", "--iterations 6: the data loader script gives only 5")):

@@ -42,7 +42,7 @@ class JoinedOutputs(PartsCase):
         for files, said in (((one, three), "shard 2 of 3 of 'o.npz' is missing before"),
                             ((one, two), "shard 3 of 3 of 'o.npz' is missing"),
                             ((one, two, two, three), "is shard 2 of 3 again"),
-                            ((two, one, three), "is shard 2 of 3 and stands before shard 1")):
+                            ((two, one, three), "is shard 2 of 3 and comes before shard 1")):
             ended = self.join(*files)
             self.assertEqual(ended.code, 2, (files, ended.out + ended.err))
             self.assertIn(said, ended.err)
@@ -137,7 +137,7 @@ class JoinedOutputs(PartsCase):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         for listed, said in ((["stride/*"], "join them with `vernier data concat` first"),
                              (files[:2], "shard 3 of 3 of 'contiguous/i.npz' is missing"),
-                             ([files[1], files[0], files[2]], "and stands before shard 1")):
+                             ([files[1], files[0], files[2]], "and comes before shard 1")):
             ended = self.vernier(*load, *listed)
             self.assertEqual(ended.code, 2, (listed, ended.out + ended.err))
             self.assertIn(said, ended.err)

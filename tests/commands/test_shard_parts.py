@@ -274,7 +274,7 @@ class ShardParts(PartsCase):
         self.variables = {"RANK": "0", "WORLD_SIZE": "1"}
         ended = self.vernier(*self.command, "--shard", "auto", "--save-record", "r.json")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertIn("--shard auto: 1/1, from torchrun, which has started this process alone",
+        self.assertIn("--shard auto: 1/1, from torchrun, which started only this process",
                       ended.out + ended.err)
 
 

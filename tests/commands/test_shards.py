@@ -267,7 +267,7 @@ def load_data(): return Empty()
         parts = [self.part(1, 2), self.part(2, 2)]
         ended = self.merge(parts, "--save-rows", "rows.jsonl")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("rows are of pairs", ended.err)
+        self.assertIn("rows describe pairs", ended.err)
         self.assertFalse(self.path("rows.jsonl").exists())
         ended = self.vernier("merge", "--status", *parts)
         self.assertIn("0 agree, 0 do not, 4 not compared", ended.out)

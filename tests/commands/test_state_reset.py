@@ -254,7 +254,7 @@ class StateInside(Case):
         self.write("sum.py", whole)
         ended = self.vernier(*words, "o.npz", "--resume")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertIn("iterations that are there: a: 7", ended.out + ended.err)
+        self.assertIn("saved iterations: a: 7", ended.out + ended.err)
         ended = self.vernier("compare", "whole.json", "o.npz", "--atol", "0", "--rtol", "0")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
 

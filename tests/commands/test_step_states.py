@@ -99,8 +99,8 @@ class StepStates(StepsCase):
         for state, last in (("reference", "no step is out of tolerance"),
                             ("cross", "gives the same at every step")):
             ended = self.vernier(*words, "--state", state, "--compare", "y:logits")
-            self.assertIn(last + "; what the steps hand on was not compared (add --compare simple)",
-                          ended.out + ended.err)
+            self.assertIn(last + "; the states that steps pass on were not compared "
+                          "(add --compare simple)", ended.out + ended.err)
 
     def test_a_wrong_state_that_the_next_step_repairs_fails_with_crossed_states(self):
         """y does not show it, and states are compared at the first and the last step alone."""

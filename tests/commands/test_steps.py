@@ -244,9 +244,9 @@ def infer(feed):
                             ("all:7", "has no axis 7")):
             ended = self.vernier(*[wrong if word == "all:0" else word for word in words])
             self.assertIn(what, ended.out + ended.err)
-        self.assertIn("--state reference: a runner of --steps-axis keeps its state to itself",
+        self.assertIn("--state reference: the state of a runner of --steps-axis is not accessible",
                       self.vernier(*words, "--state", "reference").err)
-        self.assertIn("--steps-axis: one runner at least goes step by step",
+        self.assertIn("--steps-axis: at least one runner must go step by step",
                       self.vernier(*words, "--steps-axis", "a:0").err)
 
     def test_the_reference_may_be_the_one_that_takes_all_steps(self):
@@ -352,7 +352,7 @@ def infer(feed):
                  "--steps-axis: no input holds the steps that are to be taken at once"),
                 (("--feed-back", "hn:h", "--steps", "2", "--compare-state"),
                  "--compare-state: there is only one side to compare"),
-                (("--feed-back", "hn:h"), "how many steps?"),
+                (("--feed-back", "hn:h"), "the number of steps is missing"),
                 (("--feed-back", "hn", "--steps", "2"), "--feed-back hn: expected OUTPUT:INPUT"),
                 (("--feed-back", "y:h", "--steps", "2"), "axis 1 differs"),
                 (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),

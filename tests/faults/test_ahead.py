@@ -183,7 +183,7 @@ class SentAhead(FaultTest):
         def check():
             ended, _ = self.stop_early(expected, f"crash=SIGSEGV iteration={WRONG + 1}", "-v")
             self.assertIn("died of SIGSEGV, a memory access violation while running an iteration "
-                          "that is not wanted any more", ended.err + ended.out)
+                          "that is no longer needed", ended.err + ended.out)
 
         self.tried(check)
 

@@ -10,7 +10,7 @@ import unittest
 from fault_run import FAKE_DIR, FaultTest, PATIENCE_S, VERNIER, is_sanitized
 
 PRELOADED = os.environ.get("THROWING_RENAME", "")
-SAVED = "what was saved before can be had with `vernier data recover`"
+SAVED = "`vernier data recover` recovers what was saved before"
 
 # What is thrown, and what is said of it.
 THROWN = {

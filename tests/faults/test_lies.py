@@ -23,7 +23,7 @@ LIES = [
     ("lie=twice", 6, "was returned twice"),
     ("lie=bad_code", 6, "a code that does not exist"),
     ("lie=no_session stage=open", 6, "opened nothing and gave no error"),
-    ("lie=no_backend stage=create", 6, "made no backend and no error"),
+    ("lie=no_backend stage=create", 6, "created no backend and gave no error"),
     ("lie=endless stage=signature", 6, "does not end"),
     ("lie=endless stage=info", 6, "does not end"),
     ("lie=rank stage=signature", 6, "has an impossible shape"),

@@ -103,7 +103,7 @@ DAMAGES = {
                                    "is damaged in line"),
     "the journal's end cut off": (lambda p: shorten(p / "journal.jsonl", 300), 3, None),
     "a block of a part": (zero_block_of_part, 1, "iteration 5 of runner 'good'"),
-    "a part cut off": (cut_part, 12, "the part ends before it does"),
+    "a part cut off": (cut_part, 12, "the part ends before the iteration does"),
     "a part's end of zeros": (zero_end_of_part, 12, "of runner '"),
     "a part that is gone": (lambda p: first_part(p).unlink(), 12, "the part is missing"),
 }

@@ -66,7 +66,7 @@ class Resume(FaultTest):
                 self.kill_after(name, 12)
                 ended = self.run_whole(name, "--resume", behaviour="sleep=0")
                 self.assertEqual(ended.code, 0, ended)
-                self.assertIn("--resume: going on from", ended.out)
+                self.assertIn("--resume: continuing from", ended.out)
                 self.assertIn(f"Passed: {TOTAL}/{TOTAL} iterations", ended.out)
                 # Twelve had begun, so eleven at least were there; two of them are made again.
                 self.assertLessEqual(self.inferences(), TOTAL - 11 + 2)
@@ -176,7 +176,7 @@ class Resume(FaultTest):
 
     def test_what_cannot_be_read_is_refused_and_stays(self):
         (self.folder / "saved.json").write_text('{"a": 1')
-        self.assert_refused("saved.json", "saved.json' away to start anew")
+        self.assert_refused("saved.json", "saved.json' away to start over")
 
     def test_damaged_iterations_of_parts_are_made_again(self):
         """A letter of base64 that became another, as a byte of a part without an end."""
@@ -356,7 +356,7 @@ class Resume(FaultTest):
         interrupt(run)
         ended = run.end()
         self.assertEqual(ended.code, 130, ended)
-        self.assertIn("--resume goes on from both", ended.out)
+        self.assertIn("--resume continues from both", ended.out)
         self.assertEqual((self.folder / "saved.json").read_bytes(), before)
         ended = self.run_whole("saved.json", "--resume", behaviour="sleep=0")
         self.assertEqual(ended.code, 0, ended)

@@ -219,8 +219,8 @@ class Nothing(PictureTest):
             with self.subTest(flags=flags):
                 done = self.run_it("--compare", "l2", "--l2-threshold", "100", *flags)
                 self.assertEqual(done.returncode, 2)
-                self.assertIn(f"[!] {flags[0]}: pictures are of what the comparison function "
-                              "'simple' finds", done.stderr)
+                self.assertIn(f"[!] {flags[0]}: pictures show the results of the comparison "
+                              "function 'simple'", done.stderr)
                 self.assertNotIn("Accuracy Comparison", done.stdout)
         self.draw("--compare", "l2", "simple", "--l2-threshold", "100")
         # Polygraphy says nothing; under its name it is no failure.
@@ -295,8 +295,8 @@ class Showing(PictureTest):
                            environment={"TMPDIR": str(self.folder)})
         self.assertEqual(done.returncode, 1)
         shown = next(self.folder.glob("vernier-pictures-*"))
-        self.assertIn(f"The pictures cannot be opened here: there is no display. They are in '{shown}'",
-                      done.stdout)
+        self.assertIn("The pictures cannot be shown here: there is no display. They are in "
+                      f"'{shown}'", done.stdout)
         self.assertEqual(len(list(shown.iterdir())), 6)
 
     def fake_xdg_open(self, text):

@@ -306,7 +306,7 @@ class Endpoint(Sides):
         url = '{"url": "http://127.0.0.1:9/v1/completions", '
         for text, said in (
                 ("[1]", "expected a JSON object with 'url', got [1]"),
-                ("{", "this is no JSON: "),
+                ("{", "this is not JSON: "),
                 ('{"url": 5}', "'url' is 5; expected the address of completions"),
                 (url + '"top": -1}', "'top' is -1; expected how many tokens"),
                 (url + '"top": "many"}', "'top' is 'many'; expected how many tokens"),

@@ -124,12 +124,12 @@ class Programs(ScriptCase):
 
     def test_wrong_answers_are_sentences(self):
         for answer, words in (
-                ("echo nonsense", "answered with what is no JSON: .* it begins 'nonsense"),
-                ("true", "answered with what is no JSON"),
-                ("echo '{\"y\": [[1,2],[3]]}'", "its lists have different lengths|is no array"),
+                ("echo nonsense", "answered with text that is not JSON: .* it begins 'nonsense"),
+                ("true", "answered with text that is not JSON"),
+                ("echo '{\"y\": [[1,2],[3]]}'", "its lists have different lengths|is not an array"),
                 ("echo 3", "answered with an int; expected an object"),
                 ("echo '{}'", "returned no outputs"),
-                ("echo '{\"y\": \"text\"}'", "output 'y' of the program 'prog' is no array"),
+                ("echo '{\"y\": \"text\"}'", "output 'y' of the program 'prog' is not an array"),
                 ("echo '{\"y\": {\"array\": \"AAAA\"}}'", "output 'y' of the program 'prog' is no"),
                 ("echo oh no >&2; exit 7", "the program 'prog' ended with exit code 7: oh no"),
                 ("kill -SEGV $$", "the program 'prog' was ended by SIGSEGV")):

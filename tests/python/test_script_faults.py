@@ -247,7 +247,7 @@ class WrongAnswers(ScriptCase):
         self.expect(flag, "def load_data(): return [{1: 2}]", 3, "is a dict; expected a mapping")
         self.expect(flag, "def load_data(): return [{'x': [1.0]}]", 3, "'x'.*float64")
         self.expect(flag, "def load_data(): return [{'x': [[1.0], [2.0, 3.0]]}]", 6,
-                    "input 'x' is no array: ")
+                    "input 'x' is not an array: ")
         self.expect(flag, "def load_data(): return [{'x': None}]", 6,
                     "input 'x' is .*None.*; expected a NumPy array")
         self.expect(flag, "import numpy as np\ndef load_data():\n"
@@ -256,7 +256,7 @@ class WrongAnswers(ScriptCase):
                     "    return [{'x': np.zeros((2, 3), np.float64)}]", 3, "'x'.*float64")
         self.expect(flag, "import numpy as np\ndef load_data():\n"
                     "    return [{'x': np.zeros((2, 4), np.float32)}]", 3, "x.*\\(2, 4\\)")
-        self.expect(flag, "load_data = 3", 3, "is no function but an int")
+        self.expect(flag, "load_data = 3", 3, "is not a function but an int")
         self.expect(flag, "def other(): pass", 3, "Could not import symbol: load_data",
                     "defines no 'load_data'; it has: other")
         self.expect(flag, "def load_data(:", 3, "SyntaxError")

@@ -50,4 +50,4 @@ class Torch(ScriptCase):
         self.assertIn("compared 2 outputs", done.out)
         (self.folder / "m.pt").write_bytes(b"a pickle, maybe")
         done = self.vernier("m.pt", "--torch", "--input-shapes", "x:[2,3]", env=env)
-        self.assert_fails(done, 3, "m.pt' is no file that torch writes")
+        self.assert_fails(done, 3, "m.pt' is not a file that torch writes")

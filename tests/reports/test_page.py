@@ -196,7 +196,7 @@ class Page(PageCase):
         record = records.network(1, first_bad=1)
         record["pairs"], record["graph"] = [], None
         self.show(record)
-        self.assertIn("Nothing was to be compared", self.browser.ask("document.body.innerText"))
+        self.assertIn("There was nothing to compare", self.browser.ask("document.body.innerText"))
         record = records.network(3, first_bad=1)
         record["graph"] = None
         for output in record["pairs"][0]["outputs"]:
@@ -215,7 +215,7 @@ class Page(PageCase):
         text = self.browser.ask("document.getElementById('blame').innerText")
         for words in ("its own error, from the reference's inputs, is 41 times the error bound", records.HOSTILE,
                       "3 NaN and 1 infinite", "[0, 7]", "Looking changed the result", "layer_5, layer_6",
-                      "The candidate fuses 2 tensors away", "1 tensor could not be looked at"):
+                      "The candidate fuses 2 tensors away", "1 tensor could not be examined"):
             self.assertIn(words, text)
         # A dot a layer for its total error, a ring for its own.
         self.assertEqual(self.browser.ask("document.querySelectorAll('#layers circle.dot').length"), 40)

@@ -37,7 +37,7 @@ class Flips(PageCase):
         self.show(records.blame(6, guilty=2))
         text = self.browser.ask("document.getElementById('blame').textContent")
         self.assertNotIn("flip", text)
-        self.assertNotIn("Margins eaten", text)
+        self.assertNotIn("Margins used up", text)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The HTML page, in a browser: tokens that agree, where prompts part, and logits.
+"""The HTML page, in a browser: tokens that agree, where prompts diverge, and logits.
 
     VERNIER=path/to/vernier python3 -m unittest test_page_tokens
 """
@@ -23,8 +23,8 @@ class Tokens(PageCase):
         self.show(records.decoded(32, [8, 16, 20, None]))
         self.assertEqual(self.browser.ask(CAPTION),
                          "Share of equal tokens at each step, 4 prompts: 76 of 128 tokens agree; "
-                         "marks below: where prompts part; 3 prompts part, after a median of 20 "
-                         "equal tokens over all prompts.")
+                         "marks below: where prompts diverge; 3 prompts diverge, after a median of "
+                         "20 equal tokens over all prompts.")
         (table,) = self.browser.ask(ROWS)
         self.assertEqual(table, [["0", "0", "8", "17", "1e\u22126", "1024", "0.25", "near tie"],
                                  ["1", "0", "16", "17", "1e\u22126", "1024", "0.25",
@@ -49,7 +49,7 @@ class Tokens(PageCase):
 
     def test_a_run_without_a_divergence_has_a_curve_and_no_table(self):
         self.show(records.decoded(8, [None, None]))
-        self.assertIn("16 of 16 tokens agree; no prompt parts.", self.browser.ask(CAPTION))
+        self.assertIn("16 of 16 tokens agree; no prompt diverges.", self.browser.ask(CAPTION))
         self.assertEqual(self.browser.ask(ROWS), [])
 
     def test_many_divergences_are_thinned_and_all_that_the_record_has_can_be_seen(self):
@@ -77,7 +77,7 @@ class Tokens(PageCase):
         record["pairs"][0]["decode"]["steps_per_point"] = 4
         self.show(record)
         for words in ("both sides are fed with the same tokens", "a point is of 4 steps",
-                      "marks below: tokens that differ", "1 prompt parts"):
+                      "marks below: tokens that differ", "1 prompt diverges"):
             self.assertIn(words, self.browser.ask(CAPTION))
         self.assertEqual(self.browser.ask("document.querySelector('#tokens h3').textContent"),
                          "Tokens that differ")

@@ -82,7 +82,7 @@ class OpenVinoShapes(unittest.TestCase):
         self.assertIn("OpConversionFailure", ran.said)
 
     def test_sizes_are_found_whoever_refuses_those_of_one(self):
-        """After an inference that failed OpenVINO gives NaN, unless the model is opened afresh."""
+        """After a failed inference OpenVINO gives NaN, unless the model is opened afresh."""
         for name in ("ch_PP-OCRv4_rec_infer", "ch_ppocr_mobile_v2.0_cls_infer"):
             path = next(n for n in networks.NETWORKS if n.name == name).path
             for words in (["run", path, "--openvino", "--onnxrt", "--tolerance", "auto"],

@@ -90,7 +90,7 @@ class TensorRtPrecision(unittest.TestCase):
         printed = self.run_vernier("debug", "precision", "m.onnx", "-o", "mixed.onnx",
                                    "--sparse-weights", "--", "--trt", "--input-shapes", "x:[4,3]",
                                    *BARS)
-        self.assertIn("TensorRT 8.5.3.1 takes the types of a model for hints", printed)
+        self.assertIn("TensorRT 8.5.3.1 treats the types of a model as hints", printed)
         self.assertEqual(set(self.kept(printed)), {"node square", "node back"})
         builds = self.journal()
         # The reference is what the model computes in float32.
@@ -98,7 +98,7 @@ class TensorRtPrecision(unittest.TestCase):
         for build in builds[1:]:
             self.assertEqual(build["flags"],
                              ["FP16", "OBEY_PRECISION_CONSTRAINTS", "SPARSE_WEIGHTS"])
-        self.assertIn("TensorRT 8.5.3.1 built each of these layers as asked for", printed)
+        self.assertIn("TensorRT 8.5.3.1 built each of these layers as requested", printed)
         self.assertIn("--save-timing-cache FILE keeps the timings", printed)
         words = self.command(printed)
         self.assertEqual(words[:3], ["vernier", "convert", "m.onnx"])
@@ -164,8 +164,8 @@ class TensorRtPrecision(unittest.TestCase):
     def test_what_tensorrt_did_not_obey_is_told(self):
         printed = self.run_vernier("debug", "precision", "m.onnx", "--", "--trt", "--input-shapes",
                                    "x:[4,3]", *BARS, FAKE_TENSORRT_DISOBEYS="node square")
-        self.assertIn("TensorRT did not do what it was asked for: layer 'node square' was asked for "
-                      "float32 and gives float16", printed)
+        self.assertIn("TensorRT did not use the requested precision: layer 'node square' was set "
+                      "to float32 and computes float16", printed)
         self.assertNotIn("built each of these layers", printed)
 
     def test_nothing_needs_a_higher_precision(self):

@@ -109,7 +109,7 @@ def load(model_path, options=None):
     options = options or {}
     model = keras.models.load_model(model_path, compile=False)
     if not getattr(model, "inputs", None):
-        raise ValueError("the model does not say what it takes: build it before it is saved, or "
+        raise ValueError("the model does not declare its inputs: build it before it is saved, or "
                          "save it as a SavedModel with model.export()")
     names = list(getattr(model, "output_names", None) or [f"output_{i}"
                                                           for i in range(len(model.outputs))])

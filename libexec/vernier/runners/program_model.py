@@ -141,7 +141,7 @@ class Program:
             if self.name.endswith(".py"):
                 hint = " (a script that is to be called defines load or infer)"
             raise wire.Failure(
-                wire.BACKEND, f"the program '{self.name}' answered with what is no JSON: {error}; it "
+                wire.BACKEND, f"the program '{self.name}' answered with text that is not JSON: {error}; it "
                 f"begins {text[:60]!r}. Expected one object of names and arrays{hint}") from None
         if isinstance(result, list):
             return [self._array(None, value) for value in result]

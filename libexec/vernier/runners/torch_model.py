@@ -129,8 +129,8 @@ class Model:
     def _warn_of_order(self, names, feed):
         if not self.warned_of_order:
             pairs = ", ".join(f"'{name}' is given '{given}'" for name, given in zip(names, feed))
-            print("[W] the module's inputs are not called as those of the feed, and go in order: "
-                  + pairs)
+            print("[W] the module's inputs have other names than those of the feed and are "
+                  "matched in order: " + pairs)
         self.warned_of_order = True
 
     def _named(self, results):
@@ -350,7 +350,7 @@ def load(model_path, lists):
     kind = kind_of(model_path)
     if kind is None:
         raise wire.Failure(wire.MALFORMED,
-                           f"'{model_path}' is no file that torch writes; {MADE_BY}")
+                           f"'{model_path}' is not a file that torch writes; {MADE_BY}")
     if lists.get("mark") and kind not in MARKABLE:
         print(f"[W] tensors inside of '{os.path.basename(model_path)}' cannot be marked: it is "
               "compiled; those of torch.export programs and of modules in a --model-runner can")

@@ -80,7 +80,7 @@ def read_hints(path):
     except OSError as error:
         refuse(f"--hint: '{path}' cannot be read: {error.strerror}", wire.MALFORMED)
     except ValueError as error:
-        refuse(f"--hint: '{path}' is no JSON: {error}", wire.MALFORMED)
+        refuse(f"--hint: '{path}' is not JSON: {error}", wire.MALFORMED)
     missing = [key for key in KEYS if not isinstance(hints, dict) or key not in hints]
     if missing:
         refuse(f"--hint: '{path}' holds no sharding hints: it lacks {', '.join(missing)}; `vernier "

@@ -48,7 +48,7 @@ def load_model(options, weights=True):
     except FileNotFoundError as error:
         refuse(f"'{path}' cannot be read: {error.strerror}: '{error.filename}'", wire.MALFORMED)
     except Exception as error:
-        refuse(f"'{path}' is no ONNX model: {error}", wire.MALFORMED)
+        refuse(f"'{path}' is not an ONNX model: {error}", wire.MALFORMED)
 
 
 def save_model(model, path, options):

@@ -23,7 +23,7 @@ def _function(path, name):
         function = scripts.instance(symbol)
     if not callable(function):
         raise wire.Failure(wire.MALFORMED,
-                           f"{where} is no function but {wire.a(type(function))}")
+                           f"{where} is not a function but {wire.a(type(function))}")
     return where, function
 
 

@@ -24,8 +24,8 @@ class Decision:
         self.where, self.function = comparison._function(path, name)
         self.same = _same_of(path, self.function)
         if self.same is not None and not callable(self.same):
-            raise wire.Failure(wire.MALFORMED, f"{self.where}: 'same' beside it is no function but "
-                               f"{wire.a(type(self.same))}")
+            raise wire.Failure(wire.MALFORMED, f"{self.where}: 'same' beside it is not a function "
+                               f"but {wire.a(type(self.same))}")
 
     def decide(self, a, b, out):
         first, second = self._samples(a), self._samples(b)

@@ -44,7 +44,7 @@ class FeedSource:
 
     def _begin(self, infos):
         if not callable(self.symbol):
-            raise wire.Failure(wire.MALFORMED, f"{self.where} is no function but "
+            raise wire.Failure(wire.MALFORMED, f"{self.where} is not a function but "
                                f"{wire.a(type(self.symbol))}")
         loader = self.symbol()
         if infos:
@@ -142,7 +142,7 @@ class TokenSource:
         self.given = True
         with scripts.guard(self.where):
             if not callable(self.symbol):
-                raise wire.Failure(wire.MALFORMED, f"{self.where} is no function but "
+                raise wire.Failure(wire.MALFORMED, f"{self.where} is not a function but "
                                    f"{wire.a(type(self.symbol))}")
             return tensors.encode([("tokens", self._rows(self.symbol()))],
                                   f"what {self.where} returned:", takes_plain=True)

@@ -38,9 +38,9 @@ def decode(value, dtype, who):
             array = array.reshape(value.get("shape", array.shape))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise wire.Failure(
-            wire.BACKEND, f"{who} is no array: {error}; expected nested lists of numbers, "
+            wire.BACKEND, f"{who} is not an array: {error}; expected nested lists of numbers, "
             "{\"values\": [...], \"dtype\": ..., \"shape\": [...]}, or Polygraphy's encoding"
         ) from None
     if array.dtype == object:
-        raise wire.Failure(wire.BACKEND, f"{who} is no array: its lists have different lengths")
+        raise wire.Failure(wire.BACKEND, f"{who} is not an array: its lists have different lengths")
     return array

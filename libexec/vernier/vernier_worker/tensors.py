@@ -88,7 +88,7 @@ def to_numpy(value, who, takes_plain=False):
         try:
             return np.asarray(value)
         except ValueError as error:  # rows of several lengths
-            raise wire.Failure(wire.BACKEND, f"{who} is no array: {error}") from error
+            raise wire.Failure(wire.BACKEND, f"{who} is not an array: {error}") from error
     raise wire.Failure(
         wire.BACKEND, f"{who} is {wire.a(kind)}; expected a NumPy array, a tensor of torch, "
         "JAX or TensorFlow, or anything with __dlpack__")

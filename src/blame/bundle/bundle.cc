@@ -31,7 +31,7 @@ struct PartTensors {
 // The layers of the culprit: one, or those of a region.
 Result<std::vector<const BlameLayerRecord*>> LayersOfCulprit(const BlameRecord& record) {
   if (record.culprits.empty()) {
-    return InvalidArgument("--bundle: nothing is to blame, so there is nothing to hand over");
+    return InvalidArgument("--bundle: nothing is to blame, so there is nothing to save");
   }
   const std::vector<std::string>& region = record.disturbance.region;
   // A node within a branch is no layer; the If around it, the next culprit, is.

@@ -1,5 +1,5 @@
-// A culprit to hand over: its part of the model with real inputs and the outputs that the reference
-// expects, so that whoever gets the folder sees the same failure.
+// A culprit as a folder to pass on: its part of the model with real inputs and the outputs that the
+// reference expects, which reproduces the failure.
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@ struct BundleRequest {
 /// Writes model.onnx, test_data_set_0, repro.sh and found/blame.json. The nodes are those of the
 /// first culprit, its group or the region of a fusion included. An older bundle in the folder is
 /// replaced as a whole once all of the new one is written. kInvalidArgument when nothing is to
-/// blame, and as BundleFolder::Create; kIo; kBackend when the reference does not hand out what is
+/// blame, and as BundleFolder::Create; kIo; kBackend when the reference does not expose what is
 /// needed. On error the folder is as it was.
 Status WriteBundle(const BundleRequest& request, const BlameGraph& graph,
                    const ReferenceSource& reference, std::span<const TensorMap> feeds,

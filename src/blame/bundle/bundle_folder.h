@@ -12,8 +12,8 @@ inline constexpr const char* kBundleScript = "repro.sh";
 /// Whether a folder holds a bundle, of whatever search.
 bool HasBundle(const std::string& folder);
 
-/// kInvalidArgument, in one sentence, where no bundle may be written: what stands there is no
-/// folder, or holds something that is no part of a bundle.
+/// kInvalidArgument, in one sentence, if no bundle may be written: the path is not a folder, or
+/// contains something that is not part of a bundle.
 Status CheckBundleFolder(const std::string& folder);
 
 /// A place for the parts of a new bundle until all are there. Destruction removes what was not

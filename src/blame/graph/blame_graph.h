@@ -1,5 +1,5 @@
-// The candidate's graph as blame sees it: nodes in order, which tensors are constant, and the
-// islands that a set of visible tensors divides it into.
+// The candidate's graph for blame: nodes in order, which tensors are constant, and the islands into
+// which a set of visible tensors divides it.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class BlameGraph {
   bool IsInput(std::string_view name) const;
   bool IsOutput(std::string_view name) const;
 
-  /// The graph's outputs that its nodes make, without inputs and constants that it hands on.
+  /// The graph's outputs that its nodes make, without inputs and constants that it passes through.
   std::vector<std::string> OutputNames() const;
 
   /// Those of `names` that nodes make, in the order of the nodes.

@@ -1,4 +1,4 @@
-// What `blame` is asked to do: the plan of a run, and how to search.
+// The task of `blame`: the plan of a run, and how to search.
 #pragma once
 
 #include <string>

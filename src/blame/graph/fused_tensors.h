@@ -1,4 +1,4 @@
-// Which tensors of a graph are gone once the candidate's runtime has fused nodes, where it tells.
+// Which tensors of a graph the candidate's runtime has fused away, if it reports that.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ std::vector<LayerIsland> FindFusedIslands(const BlameGraph& graph, std::span<con
                                           const NameSet& visible, const NameSet& disputed,
                                           const NameSet& fused_away);
 
-/// A session that is asked, while it is opened, how it fuses the graph.
+/// A session that reports, while it is opened, how it fuses the graph.
 class FusionQuestion {
  public:
   /// nullopt: the backend has no option that answers it (VN_ROLE_LAYER_NAMES and the two below it
@@ -45,8 +45,8 @@ class FusionQuestion {
   /// For the session.
   OptionList options() const;
 
-  /// Once the session is closed. Empty: nothing is fused, or the runtime does not say. kIo where
-  /// there is no answer because there is no room for it.
+  /// Once the session is closed. Empty: nothing is fused, or the runtime does not report it. kIo
+  /// where there is no answer because there is no room for it.
   Result<NameSet> FusedAway(const BlameGraph& graph) const;
 
  private:

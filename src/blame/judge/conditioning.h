@@ -1,4 +1,4 @@
-// How far the rounding of its inputs alone moves what a node computes.
+// How far the output of a node moves by rounding its inputs alone.
 #pragma once
 
 #include <cstddef>

@@ -15,15 +15,15 @@ class PaddedTensors;
 struct SideSources {
   TensorSource reference;
   TensorSource candidate;
-  /// Tensors of the candidate that were had in another session than the rest; null: none.
+  /// Tensors of the candidate that came from another session than the rest; null: none.
   const NameSet* apart = nullptr;
   /// Of the feed at hand; null: all positions count.
   PaddedTensors* padded = nullptr;
 };
 
-/// What a layer makes that is not finite, though all that its island reads on that side is; absent
-/// where it makes nothing of the kind, or inherits it. Constants of its own that are not finite are
-/// among the operands. `layer.outputs` are the island's, with their
+/// The non-finite value that a layer produces although everything that its island reads on that
+/// side is finite; absent if there is none, or if it is inherited. Constants of its own that
+/// are not finite are among the operands. `layer.outputs` are the island's, with their
 /// magnitudes.
 std::optional<NonFiniteRecord> MadeNonFinite(const BlameLayerRecord& layer, const BlameGraph& graph,
                                              const Island& island, const SideSources& sides);

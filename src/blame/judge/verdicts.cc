@@ -45,7 +45,7 @@ std::string WhyNotFinite(const NonFiniteRecord& found) {
     if (operand.values.nan_count + operand.values.infinite_count == 0) continue;
     return "its constant '" + operand.name + "' holds values that are not finite";
   }
-  return "it makes values that are not finite from finite inputs";
+  return "it produces values that are not finite from finite inputs";
 }
 
 class Court {
@@ -217,7 +217,9 @@ class Court {
   }
 
   void BlameRandomness() {
-    constexpr std::string_view kMoves = "does not make the same outputs of the same inputs twice";
+    constexpr std::string_view kMoves =
+        "does not produce the same outputs from the same inputs"
+        " twice";
     for (const std::string& node : record_.random_nodes) {
       AddAlone(node, "it is random, and the candidate " + std::string(kMoves));
     }
@@ -243,7 +245,7 @@ class Court {
     }
     found.changed = true;
     found.finding = "Probing changed the reference: its outputs are " + Times(found.plain_error) +
-                    " away without probes, and agree where its tensors are exposed.";
+                    " away without probes, and agree with probes.";
     AddAlone(record_.layers.back().node, found.finding);
   }
 
@@ -324,7 +326,7 @@ std::string DescribeDoubt(const BlameRecord& record,
   if (own(*worst) <= 1 || worst->total_error > 1 || is_short) return "";
   return "the own error of layer " + layer + " is " + Times(own(*worst)) +
          ", and its total error is within its bound (" + FormatG(worst->total_error, 3) +
-         "): up to " + FormatG(kClearly, 1) + " times, that alone blames no layer";
+         "): up to " + FormatG(kClearly, 1) + " times, this alone does not blame a layer";
 }
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-// From the errors of all layers to who is blamed, and for what.
+// From the errors of all layers to the layers that are blamed, and the reasons.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ inline constexpr std::string_view kFusedTogether = "fusion or interaction: ";
 void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record,
                   const std::map<std::string, std::string>& weights = {});
 
-/// A sentence on a layer that is not blamed, and why it may be wrong all the same: a weight of it
-/// is not the reference's, or its own error is over its bound, which its total error does not show.
+/// A sentence on a layer that is not blamed, and why it may be wrong nevertheless: a weight of it
+/// is not the reference's, or its own error exceeds its bound, which its total error does not show.
 /// Empty: there is none, or there are culprits.
 std::string DescribeDoubt(const BlameRecord& record,
                           const std::map<std::string, std::string>& weights = {});
@@ -34,12 +34,12 @@ using InputTest = std::function<bool(std::string_view)>;
 /// the saved outputs may come from other inputs.
 void DoubtInputs(const InputTest& is_input, BlameRecord& record);
 
-/// Is the error of each output one that rounding of the inputs makes as well? Then they say nothing
-/// of the runtimes. An output that amplifies rounding excuses no other. Never where
+/// Can rounding of the inputs explain the error of each output? Then the errors show nothing about
+/// the runtimes. An output that amplifies rounding excuses no other. Never where
 /// `record.output_conditions` were not measured.
 bool ExplainedByRounding(const BlameRecord& record);
 
-/// Does the candidate make the same of the same inputs, as far as that was looked at?
+/// Does the candidate give the same from the same inputs, as far as that was checked?
 bool RepeatsItself(const BlameRecord& record);
 
 }  // namespace vernier

@@ -13,12 +13,12 @@ double MadeByItself(const BlameLayerRecord& layer) {
 }
 
 std::string WhatToDo(const std::string& unseen, bool by_bounds) {
-  if (!unseen.empty()) return "; " + unseen + ", so what makes it may be to blame.";
+  if (!unseen.empty()) return "; " + unseen + ", so the layer that produces it may be to blame.";
   if (by_bounds) {
     return "; small errors of many layers may add up to it, which no single layer shows.";
   }
-  return "; to accept what faultless runners may differ by, judge the outputs by error bounds too: "
-         "--tolerance auto.";
+  return "; to accept the differences of correct runners, judge the outputs by error bounds too:"
+         " --tolerance auto.";
 }
 
 }  // namespace

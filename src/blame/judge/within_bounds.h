@@ -13,8 +13,8 @@ namespace vernier {
 std::string LargestOwnError(std::span<const BlameLayerRecord> layers);
 
 /// One sentence: no layer is to blame, although the run `failed` ("output 'y' is 3 times over the
-/// tolerance of the run"), which layer errs most, what is known of `bodies` ("; in the body of
-/// ...", or empty), and what to do. `unseen`: why an output was not looked at, or empty.
+/// tolerance of the run"), which layer has the largest error, what is known of `bodies` ("; in the
+/// body of ...", or empty), and what to do. `unseen`: why an output was not examined, or empty.
 /// `by_bounds`: the run's tolerance is --tolerance auto already.
 std::string DescribeWithinBounds(const std::string& failed, const std::string& bodies,
                                  const std::string& unseen, bool by_bounds,

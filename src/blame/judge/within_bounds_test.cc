@@ -43,11 +43,12 @@ TEST(WithinBounds, SaysThatTheRunFailedAndWhatToDo) {
   // Which was asked for already.
   EXPECT_THAT(DescribeWithinBounds(failed, "", "", true, Within()),
               Not(HasSubstr("--tolerance auto")));
-  // No tolerance excuses what was not looked at.
+  // No tolerance excuses what was not examined.
   const std::string unseen =
-      DescribeWithinBounds(failed, "", "output 'y' was not looked at", false, Within());
+      DescribeWithinBounds(failed, "", "output 'y' was not examined", false, Within());
   EXPECT_THAT(unseen,
-              HasSubstr("; output 'y' was not looked at, so what makes it may be to blame"));
+              HasSubstr("; output 'y' was not examined, so the layer that produces it may be to "
+                        "blame"));
   EXPECT_THAT(unseen, Not(HasSubstr("--tolerance auto")));
 }
 

@@ -42,7 +42,7 @@ Status CheckSavedShapes(const BatchSetup& setup, const ProbedTensors& probed) {
       return Malformed("the saved tensor '" + *setup.reference.pairs.Find(name) +
                        "' has the shape " + FormatDims(ours) + ", and from these inputs '" +
                        setup.subject.sides.candidate.plan().name + "' makes " + FormatDims(theirs) +
-                       ": --load-inputs and --load-outputs have to come from one run");
+                       ": --load-inputs and --load-outputs must come from the same run");
     }
   }
   return {};

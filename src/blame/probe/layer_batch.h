@@ -17,8 +17,8 @@ namespace vernier {
 
 /// What one feed showed of a batch.
 struct BatchFindings {
-  /// In the order of targets; those without a tensor that both sides hand out are left out, all of
-  /// them where a side gives nothing.
+  /// In the order of targets; those without a tensor that both sides expose are left out, all of
+  /// them if a side returns nothing.
   std::vector<BlameLayerRecord> layers;
   TensorMap outputs;                ///< see ProbedTensors
   std::vector<std::string> probes;  ///< likewise

@@ -43,7 +43,7 @@ class LayerProbe {
   /// to `findings.unexposed`; they outlive this.
   LayerProbe(const BatchSetup& setup, std::vector<uint32_t> targets, TensorFindings& findings);
 
-  /// The inputs and outputs of all islands. Where a tensor cannot be had, an island grows and may
+  /// The inputs and outputs of all islands. If a tensor is not available, an island grows and may
   /// read others; one that lacks an input even after the last round cannot be run. kCancelled, and
   /// kMalformed for a damaged file of saved outputs.
   Result<ProbedTensors> Fetch(const TensorMap& feed, int64_t iteration);

@@ -74,7 +74,7 @@ Status LayersAlone::Measure(const IslandFeed& reference, PaddedTensors* padded,
         if (padded != nullptr) padded->Reduce(bench_.islands()[i].outputs[k], pairs.back());
         places.push_back({i, k});
       } else if (!fused_) {
-        layer.own_missing = "its output is not handed out when it runs alone";
+        layer.own_missing = "its output is not exposed when it runs alone";
       }
     }
   }

@@ -33,8 +33,8 @@ class LayersAlone {
 
   /// Adds to `layers` the errors that their islands make on the reference's tensors, and where
   /// these explain nothing, how far they are within the model from what they do alone, if their
-  /// tensors are of one session. Eased where the inputs cancel. Those of single nodes are to be had
-  /// before those of fused ones. `declared` is how the islands' models declare what they are fed.
+  /// tensors are of one session. Eased where the inputs cancel. Those of single nodes must precede
+  /// those of fused ones. `declared` is how the islands' models declare what they are fed.
   /// kCancelled.
   Status Run(const SideSources& sources, const TensorLookup& declared, AfterUse after_use,
              std::span<BlameLayerRecord> layers);

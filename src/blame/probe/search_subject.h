@@ -23,9 +23,9 @@ struct SearchSubject {
   const BlameGraph& graph() const { return models.candidate; }
 };
 
-/// What is known of tensors by the batches so far. Names are the candidate's, views into its graph.
+/// What the batches so far show about tensors. Names are the candidate's, views into its graph.
 struct TensorFindings {
-  NameSet visible;             ///< both sides are believed to hand them out
+  NameSet visible;             ///< both sides presumably expose them
   NameSet disputed;            ///< their total errors are over their bounds
   AmplifiedTensors amplified;  ///< as EaseTotals
   std::vector<UnexposedTensor> unexposed;

@@ -56,8 +56,8 @@ class UnprobedOutputs {
   /// candidate's own, relative; infinite where they cannot be compared.
   std::map<std::string, double> Movements(size_t iteration, const TensorMap& outputs);
 
-  /// Holds outputs that came with probes against the same without; `record` keeps the iteration
-  /// that tells most.
+  /// Compares outputs that came with probes with the same without; `record` keeps the iteration
+  /// that shows most.
   void Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record);
 
  private:

@@ -34,7 +34,7 @@ struct CandidateSession {
 
 void WarnOfUnknownFusions(const ProbeSide& candidate, const Status& why, Logger& logger) {
   logger.Warning("Which layers " + candidate.plan().name +
-                 " fuses is not known, and all count as single ones: " + why.message());
+                 " fuses is unknown, so each counts as unfused: " + why.message());
 }
 
 // Asked how it fuses the graph, if it can tell: a session more would be a compile more.

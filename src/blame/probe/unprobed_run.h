@@ -27,7 +27,7 @@ struct UnprobedRun {
   bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
 
   std::vector<TensorMap> feeds;  ///< at least one, with the names of both sides
-  /// Why fewer iterations are looked at than were given; empty: all are.
+  /// Why fewer iterations are examined than were given; empty: all are.
   std::string shortened;
   /// Which sizes free dimensions have, in a sentence, where the model does not run with 1; or
   /// empty.
@@ -44,7 +44,7 @@ struct UnprobedRun {
   /// How the sides compute; valid as long as this.
   SideRunners runners() const { return {reference.get(), candidate.get(), quantises_alone}; }
 
-  /// What they said of themselves, the reference first.
+  /// Their descriptions of themselves, the reference first.
   std::vector<RunnerRecord> Describe() const;
 };
 

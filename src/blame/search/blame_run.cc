@@ -192,7 +192,7 @@ void SaveBundle(const SearchSubject& subject, const ReferenceSource& source,
                 BlameOutcome& outcome) {
   const BlamePlan& plan = subject.plan;
   if (outcome.record.culprits.empty()) {
-    const std::string held = ": '" + plan.bundle + "' still holds what another search found";
+    const std::string held = ": '" + plan.bundle + "' still holds the findings of another search";
     outcome.record.notes.push_back("--bundle: no layer is to blame, so nothing was saved" +
                                    (HasBundle(plan.bundle) ? held : std::string()));
     return;
@@ -317,7 +317,7 @@ BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
   outcome.record.version = kVersion;
   const Result<bool> ran = OpenAndRun(shared, context, outcome);
   if (ran.ok() && *ran) {
-    logger.Info("No layer errs at the positions that the mask keeps: searching all positions");
+    logger.Info("No layer is wrong at the positions that the mask keeps: searching all positions");
     BlamePlan whole = plan;
     whole.all_positions = true;
     return ExecuteBlame(whole, logger, interrupted);

@@ -52,7 +52,7 @@ Result<uint32_t> FindPartner(const BodySearchInput& input, uint32_t theirs) {
       if (!name.empty() && makes && reference.nodes[node].op_type == op) return node;
     }
   }
-  return NotFound("the reference has no " + std::string(op) + " that makes the same");
+  return NotFound("the reference has no " + std::string(op) + " that produces the same");
 }
 
 Result<std::string> BranchOf(const Tensor& condition) {

@@ -32,7 +32,7 @@ struct BodySearchInput {
   InferOnce infer;
 };
 
-/// Where the search cannot tell what later rounds are fed with, or there are many, it looks at
+/// If the search cannot determine the inputs of later rounds, or there are many, it examines
 /// these.
 inline constexpr size_t kMostSearchedRounds = 8;
 
@@ -40,7 +40,7 @@ inline constexpr size_t kMostSearchedRounds = 8;
 struct BodyFindings {
   std::vector<BlameCulprit> culprits;
   std::vector<BlameCulprit> around;  ///< nodes of the graph around it, whose constants came along
-  std::string largest;  ///< "in the body of 'loop' ...", the layer that errs most; empty: none errs
+  std::string largest;  ///< "in the body of 'loop' ...", the layer that is worst; empty: none is
 };
 
 /// Both sides' bodies of the candidate's `node` as models, fed with what the reference feeds them

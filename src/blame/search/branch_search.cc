@@ -45,8 +45,8 @@ BlameCulprit Around(const BlameLayerRecord& layer) {
                        {},
                        layer.total_error,
                        layer.own_error,
-                       "it holds the node above; as a whole it is within its "
-                       "error bound, which is wide for a node with a body"};
+                       "it contains the node above; as a whole it is within its error bound, which"
+                       " is wide for a node with a body"};
   for (const BlameTensorRecord& tensor : layer.outputs) culprit.outputs.push_back(tensor.name);
   return culprit;
 }

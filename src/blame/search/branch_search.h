@@ -1,5 +1,5 @@
-// A culprit with a body: the search goes on within an If's branch that was taken, or in the rounds
-// of a Loop or a Scan.
+// A culprit with a body: the search continues within an If's branch that was taken, or in the
+// rounds of a Loop or a Scan.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ bool HasBody(std::string_view op);
 void SearchBranches(const BodySearchInput& input, BlameRecord& record);
 
 /// Where no layer exceeds its error bound: the bound of a node with bodies is wide, and may hide
-/// what a single node within does. The bodies of the first few such nodes that err by themselves
-/// are searched; culprits within, and the node around them, become those of `record`. Returns what
-/// else was found of them, for a sentence: "; in the body of 'loop' ..."; empty: no body was
+/// what a single node within does. The bodies of the first few such nodes with an error of their
+/// own are searched; culprits within, and the node around them, become those of `record`. Returns
+/// what else was found of them, for a sentence: "; in the body of 'loop' ..."; empty: no body was
 /// searched, or one holds a culprit.
 std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& record);
 

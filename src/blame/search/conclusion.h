@@ -1,4 +1,4 @@
-// From what was found of layers and outputs to who is to blame.
+// From the findings about layers and outputs to the layers to blame.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ void GiveUp(std::string why, Logger& logger, BlameOutcome& outcome);
 
 /// Fills culprits and what follows from the layers of `outcome.record`: searches within bodies of
 /// culprits, and judges the outputs beyond the layers. `outcome.record.error` is there where the
-/// search did not come to its end. The runners' workers may be let go.
+/// search did not come to its end. The runners' workers may be released.
 void Conclude(const SearchSubject& subject, const ReferenceSource& source, BlameOutcome& outcome);
 
 }  // namespace vernier

@@ -147,7 +147,7 @@ Status SearchDisturbance(const BlameGraph& graph, const std::vector<std::string>
                      FormatG(record.plain_error, 3) +
                      " times their error bound, with all of them " +
                      FormatG(record.probed_error, 3) +
-                     ". No small set of tensors was found that makes the difference.";
+                     ". No small set of tensors was found that causes the difference.";
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> inside,

@@ -28,10 +28,10 @@ std::string CountMatches(const std::vector<ForeignPair>& pairs) {
 std::string DescribePairs(const ForeignPairs& found, size_t outputs, size_t reference_tensors) {
   const size_t paired = found.pairs.size();
   std::string text = CountedOf(paired, paired + found.candidate_alone.size(), "tensor") +
-                     " of the candidate met the reference's";
+                     " of the candidate paired with the reference's";
   if (paired > 0) text += ": " + CountMatches(found.pairs);
   if (reference_tensors <= outputs) {
-    text += "; the reference exposes no inner tensors, so layers are looked at together";
+    text += "; the reference exposes no inner tensors, so layers are examined together";
   }
   return text;
 }
@@ -55,7 +55,9 @@ TensorPairs ToTensorPairs(ForeignPairs found) {
     pairs.foreign.emplace(name, std::move(pair));
   }
   for (const std::string_view name : found.candidate_alone) {
-    pairs.one_sided.push_back({std::string(name), "no tensor of the reference is surely the same"});
+    pairs.one_sided.push_back({std::string(name),
+                               "no tensor of the reference is certainly the"
+                               " same"});
   }
   for (std::string& name : found.reference_alone) {
     pairs.one_sided.push_back({std::move(name), "only the reference has it"});

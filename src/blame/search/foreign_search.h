@@ -1,4 +1,4 @@
-// A reference in another format than ONNX: its tensors meet the candidate's by their values.
+// A reference in another format than ONNX: its tensors are paired with the candidate's by value.
 #pragma once
 
 #include "blame/probe/search_subject.h"
@@ -10,7 +10,7 @@ namespace vernier {
 
 /// Runs both sides on the first feed with all tensors marked, and pairs them (PairForeignTensors).
 /// Fills `record.tensor_pairs`, and notes how many there are of each kind. Errors of running the
-/// reference, with its name; kCancelled. What the candidate cannot hand out has no partner.
+/// reference, with its name; kCancelled. What the candidate cannot expose has no partner.
 Result<TensorPairs> PairForeignSides(const SearchSubject& subject, BlameRecord& record);
 
 /// Adds to the `why` of culprits what the reference calls their outputs.

@@ -88,7 +88,7 @@ Result<KnownTensors> Resume(const SearchSubject& subject, size_t layers, TensorF
   VERNIER_ASSIGN_OR_RETURN(std::optional<BlameRecord> known,
                            LoadResumeFile(path, record.resume_key, subject.unprobed.feeds.size()));
   if (!known) {
-    logger.Info("What is found is kept in '" + path + "'");
+    logger.Info("Findings are saved in '" + path + "'");
     // Rather now than after a long search.
     VERNIER_TRY(SaveResumeFile(path, record));
     return KnownTensors();

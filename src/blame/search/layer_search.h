@@ -1,4 +1,4 @@
-// All layers of the candidate, batch by batch: which tensors are apart, and which layers make that.
+// All layers of the candidate, batch by batch: which tensors differ, and which layers cause that.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct LayerPlan {
 /// Logs how much that is, and where a limit cannot be kept.
 LayerPlan PlanLayers(const SearchSubject& subject, const NameSet& visible);
 
-/// Looks at the layers of the plan, and with --resume goes on from what an interrupted search has
-/// kept. Fills layers, disturbance, batches, planned_bytes and resume_key of `record`, and extends
+/// Examines the layers of the plan, and with --resume continues from what an interrupted search has
+/// saved. Fills layers, disturbance, batches, planned_bytes and resume_key of `record`, and extends
 /// `findings`; on error they have what was found until then. kCancelled; kMalformed for files of
 /// saved outputs or of --resume that are damaged or do not belong here; kIo.
 Status SearchLayers(const SearchSubject& subject, const ReferenceSource& source, LayerPlan plan,

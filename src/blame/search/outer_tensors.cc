@@ -101,14 +101,14 @@ Result<Tensor> OuterTensors::FetchPaired(std::string_view name) const {
   VERNIER_TRY(ReferenceProbe(input_.source, unexposed).Fetch({name}, feed(), iteration_, tensors));
   const auto found = tensors.find(name);
   if (found != tensors.end()) return found->second;
-  return NotFound(unexposed.empty() ? "the reference does not hand it out" : unexposed[0].why);
+  return NotFound(unexposed.empty() ? "the reference does not expose it" : unexposed[0].why);
 }
 
 Result<Tensor> OuterTensors::HandedOut(size_t runner, std::string_view name) const {
   const RunnerPlan& plan = input_.subject.plan.run.runners[runner];
   VERNIER_ASSIGN_OR_RETURN(const TensorMap made, input_.infer(plan, {std::string(name)}, feed()));
   if (const Tensor* tensor = Find(made, name)) return *tensor;
-  return NotFound("'" + plan.name + "' does not hand it out");
+  return NotFound("'" + plan.name + "' does not expose it");
 }
 
 }  // namespace vernier

@@ -20,7 +20,7 @@ class OuterTensors {
 
   /// What the reference has, is fed or makes, under its own name where the two sides' graphs have
   /// different ones; failing that, what the candidate makes: both bodies are fed the same in any
-  /// case. kNotFound, with the name and the reason, when neither hands it out. kCancelled.
+  /// case. kNotFound, with the name and the reason, when neither exposes it. kCancelled.
   Result<Tensor> Fetch(std::string_view name) const;
 
  private:

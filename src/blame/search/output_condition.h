@@ -1,4 +1,4 @@
-// Whether rounding explains what the model's outputs differ by.
+// Whether rounding explains the differences of the model's outputs.
 #pragma once
 
 #include <string>

@@ -93,7 +93,7 @@ Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const
       BlameFromJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!record.ok()) {
     return Malformed("--resume: '" + path +
-                     "' is not what an interrupted search keeps: name another file (" +
+                     "' was not saved by an interrupted search: name another file (" +
                      record.status().message() + ")");
   }
   if (record->resume_key != key) {

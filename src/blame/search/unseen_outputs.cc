@@ -90,17 +90,17 @@ std::string WhyNotAllOutputs(UnprobedOutputs& outputs, bool all, const BlameReco
     const bool looked_at = IsLookedAt(record, name, NamedBy::kCandidate);
     if (error <= 1 || looked_at || ExplainedByRounding(record)) continue;
     return "output '" + name + "' differs: " + HowFar(error) +
-           ", and the layer that makes it could not be looked at";
+           ", and the layer that produces it could not be examined";
   }
   if (!all) return {};
   const Pairing& pairing = outputs.first_pairing();
   for (const std::string& name : pairing.left_only) {
     if (IsLookedAt(record, name, NamedBy::kReference)) continue;
-    return "output '" + name + "' was not looked at: only the reference has it";
+    return "output '" + name + "' was not examined: only the reference has it";
   }
   for (const std::string& name : pairing.right_only) {
     if (IsLookedAt(record, name, NamedBy::kCandidate)) continue;
-    return "output '" + name + "' was not looked at: only the candidate has it";
+    return "output '" + name + "' was not examined: only the candidate has it";
   }
   return {};
 }
@@ -118,14 +118,14 @@ std::string WhyNotOnlyTensors(const RunPlan& plan, const UnprobedRun& unprobed) 
   for (const LiveRunner* runner : {unprobed.reference.get(), unprobed.candidate.get()}) {
     if (runner == nullptr || runner->skipped().lost().empty()) continue;
     const SkippedOutput& output = runner->skipped().lost().front();
-    return "output '" + output.name + "' was not looked at: it is " + output.why;
+    return "output '" + output.name + "' was not examined: it is " + output.why;
   }
   return {};
 }
 
 std::string WhyNoVerdict(const BlameRecord& record) {
   if (record.compared > 0) return "nothing was compared: no tensor has an element";
-  std::string text = "nothing was compared: no tensor could be had from both sides";
+  std::string text = "nothing was compared: no tensor could be obtained from both sides";
   if (!record.unexposed.empty()) {
     text +=
         ", for example '" + record.unexposed.front().name + "': " + record.unexposed.front().why;

@@ -1,4 +1,4 @@
-// What is known of the model's own outputs beyond the layers that make them.
+// What is known about the model's own outputs apart from the layers that make them.
 #pragma once
 
 #include <string>
@@ -18,25 +18,25 @@ namespace vernier {
 /// such an output.
 bool IsStored(const OnnxGraph& graph, std::string_view name);
 
-/// The constants that the candidate hands out as outputs and that differ from the reference's by
-/// more than their error bound: they are to blame themselves.
+/// The constants that the candidate returns as outputs and that differ from the reference's by more
+/// than their error bound: they are to blame themselves.
 std::vector<BlameCulprit> DifferingConstants(const SearchModels& models, UnprobedOutputs& outputs);
 
 /// Adds a note for each output whose type differs between the sides and that no layer was looked at
 /// for: a constant, say.
 void NoteRetypedOutputs(const UnprobedOutputs& outputs, BlameRecord& record);
 
-/// Why it must not be said that nothing is to blame: an output that differs, or that only one side
-/// has, and that no layer was looked at for. Empty: there is none. Outputs that have no partner do
-/// not count where the reference is saved, nor where the run is lenient: then not `all`.
+/// Why the report must not say that nothing is to blame: an output that differs, or that only one
+/// side has, and for which no layer was examined. Empty: there is none. Outputs that have no
+/// partner do not count where the reference is saved, nor where the run is lenient: then not `all`.
 std::string WhyNotAllOutputs(UnprobedOutputs& outputs, bool all, const BlameRecord& record);
 
 /// Is an output over its error bound, and rounding does not explain it? --tolerance auto would not
 /// accept it then.
 bool OutputsExceedBounds(UnprobedOutputs& outputs, const BlameRecord& record);
 
-/// That an output of either side is no tensor, and was not looked at, one sentence; empty:
-/// there is none, or tensors were marked as outputs, or the run is lenient.
+/// One sentence if an output of either side is not a tensor, and was not examined; empty: there is
+/// none, or tensors were marked as outputs, or the run is lenient.
 std::string WhyNotOnlyTensors(const RunPlan& plan, const UnprobedRun& unprobed);
 
 /// Why there is nothing to say at all; of a record without compared elements.

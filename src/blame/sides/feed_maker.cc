@@ -21,8 +21,10 @@ Status AddTensor(const LiveRunner& runner, const std::string& name, const Tensor
   if (there == nullptr) {
     feed.push_back({name, tensor});
   } else if (there->bytes().data() != tensor.bytes().data() || there->dims() != tensor.dims()) {
-    return InvalidArgument("--map-inputs: blame gives both sides one tensor of a name, and '" +
-                           name + "' would be another one for " + runner.name());
+    return InvalidArgument(
+        "--map-inputs: blame feeds both sides the same tensor under a name, but"
+        " '" +
+        name + "' would be a different one for " + runner.name());
   }
   return {};
 }

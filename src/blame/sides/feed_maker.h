@@ -36,8 +36,8 @@ class FeedMaker {
   /// The first of a plan, unheard.
   Result<TensorMap> DrawFirst(const RunPlan& sized) const;
 
-  /// What people give fits one side as it is, as in a run; floats of another width are for the
-  /// other. kMalformed, with the reference's name.
+  /// Given feeds fit one side as they are, as in a run; floats of another width are for the other.
+  /// kMalformed, with the reference's name.
   Status CheckGiven(std::span<const TensorMap> feeds) const;
 
  private:

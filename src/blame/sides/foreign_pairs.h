@@ -49,11 +49,11 @@ struct ForeignSides {
 /// Values come first: A and B pair where B is A's nearest, at most kMostPairError away, and all
 /// others that are not B's copies are kPairMargin times as far. So a name never pairs what a sound
 /// model computes differently. A tensor of the candidate that its fault has changed has no such
-/// partner, and neither has anything behind it: where all that its node reads has partners, and
-/// nothing behind it agrees with the reference again, it pairs with the partner of what its node
-/// only moves, with what has most of its values, a plain name of it, or alone its type and number
-/// of elements. Of several tensors of one name, on either side, the two pair that are by far the
-/// nearest. What remains in doubt has no partner.
+/// partner, and neither has anything after it: if all that its node reads has partners, and nothing
+/// after it agrees with the reference again, it pairs with the partner of what its node only moves,
+/// with what has most of its values, a plain name of it, or alone its type and number of elements.
+/// Of several tensors of one name, on either side, the two pair that are by far the nearest. What
+/// remains in doubt has no partner.
 ForeignPairs PairForeignTensors(const ForeignSides& sides);
 
 }  // namespace vernier

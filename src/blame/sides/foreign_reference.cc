@@ -30,7 +30,7 @@ Result<RunnerPlan> WithInnerTensors(RunnerPlan runner, ModelConversions& convers
   // All of them are asked for where they are wanted.
   if (HasOption(runner, "outputs", "*")) Drop("outputs", runner);
   if (HasOption(runner, "outputs")) {
-    return InvalidArgument("--tf-outputs: blame looks at all tensors of '" + runner.name +
+    return InvalidArgument("--tf-outputs: blame examines all tensors of '" + runner.name +
                            "'; leave it out, and name outputs that belong together with "
                            "--map-outputs");
   }

@@ -59,8 +59,8 @@ class IslandBench {
     return graph_.InputsOf(islands_[island]);
   }
 
-  /// What faultless runtimes may differ by on an output of an island, rounding of its inputs
-  /// included. Valid after Run.
+  /// The difference that correct runtimes may have on an output of an island, rounding of its
+  /// inputs included. Valid after Run.
   ErrorBound BoundOf(size_t island, size_t output, const Tensor& tensor) const;
 
  private:

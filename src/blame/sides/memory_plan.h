@@ -1,4 +1,4 @@
-// How much memory all processes of a search may hold, and what of it is taken whatever is probed.
+// How much memory all processes of a search may hold, and how much of it is always in use.
 #pragma once
 
 #include <cstddef>

@@ -272,7 +272,7 @@ void ProbeSessions::NoteMissing(const Group& group, const TensorMap& outputs) {
   for (const NamedTensor& output : outputs) there.insert(output.name);
   for (const std::string& name : group.names) {
     if (there.contains(name)) continue;
-    std::string why = "'" + side_.plan().name + "' did not hand it out";
+    std::string why = "'" + side_.plan().name + "' did not return it";
     for (const SkippedOutput& skipped : group.session->skipped().all()) {
       if (skipped.name == name) why = "'" + side_.plan().name + "': " + skipped.why;
     }

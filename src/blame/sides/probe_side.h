@@ -103,7 +103,7 @@ class ProbeSide {
   /// What closed sessions left in the worker's process goes back to the system.
   void GiveMemoryBack();
 
-  /// Lets the worker go; whoever opens a session starts another.
+  /// Releases the worker; opening a session starts another.
   void End() { worker_.reset(); }
 
   /// What the worker's process holds now, in bytes; 0 where that is not known.
@@ -141,7 +141,7 @@ class ProbeSessions {
   ProbeSessions(const ProbeSessions&) = delete;
   ProbeSessions& operator=(const ProbeSessions&) = delete;
 
-  /// More tensors; a name that was asked for before is not asked for again.
+  /// More tensors; a name that was requested before is not requested again.
   void Want(const std::vector<std::string>& names);
 
   /// Begins what Run() will have to do for a feed that lasts until then, as far as that is opening

@@ -35,7 +35,7 @@ Status CheckCount(size_t runners, size_t loaded) {
         "blame needs a second side: another runner, or saved outputs (--load-outputs) together "
         "with the inputs they were made from (--load-inputs)");
   }
-  return InvalidArgument("blame holds one candidate against one reference, but there are " +
+  return InvalidArgument("blame compares one candidate with one reference, but there are " +
                          std::to_string(runners + loaded) + " sides");
 }
 

@@ -32,8 +32,8 @@ using RanksOfRunners = std::function<std::vector<uint32_t>()>;
 Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& loaded,
                           const std::string& reference, const RanksOfRunners& ranks);
 
-/// What of that can be said before a file is loaded, each of which stands for one side at least;
-/// and that saved outputs come with the inputs that they were made from. kInvalidArgument.
+/// The checks that are possible before a file is loaded, each of which stands for at least one
+/// side; and that saved outputs come with the inputs that they were made from. kInvalidArgument.
 Status CheckSides(const RunPlan& plan, const std::string& reference);
 
 }  // namespace vernier

@@ -37,7 +37,7 @@ class ReferenceProbe {
   /// Begins to fetch, where they are computed: see ProbeSessions::Begin.
   void Begin(const std::vector<std::string_view>& names, const TensorMap& feed);
 
-  /// Adds the tensors of these names, which must be paired, to `into`; what cannot be had is
+  /// Adds the tensors of these names, which must be paired, to `into`; what is not available is
   /// missing. kCancelled, and kMalformed for a damaged file.
   Status Fetch(const std::vector<std::string_view>& names, const TensorMap& feed, int64_t iteration,
                TensorsByName& into);

@@ -20,7 +20,7 @@
 
 namespace vernier {
 
-/// The plan's first runner, asked again and again: its worker, the graph and the feed stay.
+/// The plan's first runner, used repeatedly: its worker, the graph and the feed stay.
 class TensorRun {
  public:
   /// Starts the worker and reads the model. All of them outlive it; `interrupted` is set by a
@@ -30,7 +30,7 @@ class TensorRun {
                                                  Logger& logger);
 
   /// What it computes, from the plan's first feed, for these tensors of its ONNX model's main
-  /// graph; inputs of the graph are as fed. A tensor that cannot be had is missing. Errors are
+  /// graph; inputs of the graph are as fed. A tensor that is not available is missing. Errors are
   /// those of opening the session, of making the feed and of running; kCancelled after a signal.
   Result<TensorMap> Run(const std::vector<std::string>& names);
 

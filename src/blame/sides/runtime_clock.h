@@ -1,4 +1,4 @@
-// How long runtimes were at work: loading, compiling, inference.
+// How long runtimes were busy: loading, compiling, inference.
 #pragma once
 
 #include <chrono>

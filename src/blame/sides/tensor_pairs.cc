@@ -212,7 +212,7 @@ std::string WhyNothingPairs(const OnnxModel* reference, std::span<const std::str
   }
   if (!handed_on.empty()) {
     return "no layer computes what both sides have: in the candidate's graph " + handed_on +
-           ", and blame compares what layers make of the inputs";
+           ", and blame compares what layers compute from the inputs";
   }
   return "no tensor of the reference has a counterpart in the candidate's graph; names of tensors "
          "have to agree";

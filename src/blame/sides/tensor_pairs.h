@@ -1,4 +1,4 @@
-// Which tensor of the reference meets which of the candidate's graph.
+// Which tensor of the reference is paired with which of the candidate's graph.
 #pragma once
 
 #include <map>
@@ -30,18 +30,18 @@ struct TensorPairs {
   }
 };
 
-/// Has the candidate quantisers, and the reference none? Of a saved reference (null) the names
-/// tell: it has none of the tensors that the candidate's quantisers make.
+/// Has the candidate quantisers, and the reference none? For a saved reference (null) the names
+/// decide: it has none of the tensors that the candidate's quantisers make.
 bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> saved,
                     const BlameGraph& candidate);
 
-/// Equal names meet, but no float meets what a quantiser made. A tensor without a namesake meets
-/// another that holds the same values: behind or before Identity, Cast, Dropout, QuantizeLinear and
-/// DequantizeLinear; a float meets a quantised tensor's dequantised twin, and so does one that only
-/// a quantiser reads where the candidate quantises alone. Each is paired once.
-/// `reference` is null when the reference is saved; `saved` are then the names that it has.
-/// `outputs` are the reference's names of outputs by the candidate's: where neither has a namesake,
-/// they meet.
+/// Equal names pair, but a float never pairs with what a quantiser made. A tensor whose name the
+/// other side lacks pairs with another that holds the same values: after or before Identity, Cast,
+/// Dropout, QuantizeLinear and DequantizeLinear; a float pairs with a quantised tensor's
+/// dequantised twin, and so does one that only a quantiser reads where the candidate quantises
+/// alone. Each is paired once. `reference` is null when the reference is saved; `saved` are then
+/// the names that it has. `outputs` are the reference's names of outputs by the candidate's: if
+/// neither name is on the other side, they pair.
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate,
                         const std::map<std::string, std::string>& outputs = {});

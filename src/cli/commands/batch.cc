@@ -44,15 +44,15 @@ Result<std::optional<ReportFile>> ReportOf(const ParsedArgs& args) {
   if (report.ok() && report->format == ReportFormat::kJunit) return std::optional(*report);
   return InvalidArgument(
       "--report: expected a file that ends in .xml (JUnit) for all models, got '" +
-      std::string(*path) + "'; behind -- it is one for each model");
+      std::string(*path) + "'; after -- it is one for each model");
 }
 
 Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string> options,
                             const Invocation& invocation) {
   if (options.empty()) {
     return InvalidArgument(
-        "what to do with each model goes behind --, for example: "
-        "vernier batch '*.onnx' -- --onnxrt --openvino");
+        "put the options for each model after --, for example: vernier batch '*.onnx' -- --onnxrt"
+        " --openvino");
   }
   VERNIER_ASSIGN_OR_RETURN(const std::vector<BatchModel> models,
                            FindBatchModels(args.List("models")));
@@ -107,7 +107,7 @@ Status RefuseShardsOfRuns(const BatchPlan& plan) {
   const ParseResult parsed = ParseCommandLine(table, std::span(plan.runs.front().words).subspan(2));
   if (!parsed.args.Has("shard")) return {};
   return InvalidArgument(
-      "--shard behind --: a batch does not merge the shards of a run; give --shard in front of -- "
+      "--shard after --: a batch does not merge the shards of a run; give --shard before -- "
       "to divide the models, or use `vernier run --shard` for each model");
 }
 

@@ -1,4 +1,4 @@
-// From the command line to what one inference of a model is to show.
+// From the command line to an inference of a model and what it should show.
 #pragma once
 
 #include "inference/model_shapes.h"

@@ -47,10 +47,10 @@ constexpr CommandSpec kBlameCommand = {
     .summary = "find the layer that makes two runners differ",
     .about =
         "Run a model with two runners, or with one against saved outputs, and compare every"
-        " intermediate tensor. The candidate also runs each layer alone on the reference's tensors,"
-        " which separates errors that a layer introduces from errors that it inherits. Beside an"
-        " ONNX model, a TensorFlow or PyTorch model can be the reference. Exit code 0 means that no"
-        " layer is to blame.",
+        " intermediate tensor. The candidate also runs each layer alone on the reference's"
+        " tensors, which separates errors that a layer introduces from errors that it inherits. A"
+        " TensorFlow or PyTorch model can be the reference for an ONNX model. Exit code 0 means"
+        " that no layer is to blame.",
     .options = BlameOptionTable,
     .run = BlameCommand,
 };

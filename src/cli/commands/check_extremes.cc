@@ -36,9 +36,9 @@ constexpr CommandSpec kCheckExtremesCommand = {
     .about =
         "Put sets of extreme values into the float inputs, run every runner on each set, and show"
         " the results in a table: NaN, infinities, denormals, zeros, and elements that are finite"
-        " in one runner and not in the first. A difference in which elements are finite gives exit"
-        " code 1, as do other integers with --sets limits; flushing denormals to zero, or other"
-        " finite values, is only reported.",
+        " in one runner and not in the first. If runners differ in which elements are finite, or"
+        " in integers with --sets limits, the exit code is 1. Denormals that are flushed to zero,"
+        " and other finite values, are only reported.",
     .options = ExtremesOptionTable,
     .run = CheckExtremesCommand,
 };

@@ -71,9 +71,9 @@ constexpr CommandSpec kCheckLintCommand = {
     .summary = "check an ONNX model for faults, each reported under a named rule",
     .about =
         "Check names, order, operators, types, shapes and weights of an ONNX model without a"
-        " framework, then let a runner run it: ONNX Runtime where it is installed, or the runners"
-        " given. If the model does not run as a whole, its nodes are run one by one. A"
-        " finding of level exception gives exit code 1 (--list-rules shows the levels).",
+        " framework, then run it: with ONNX Runtime if it is installed, or with the runners given."
+        " If the model does not run as a whole, its nodes are run one by one. A finding of level"
+        " exception gives exit code 1 (--list-rules shows the levels).",
     .options = LintOptionTable,
     .run = CheckLintCommand,
 };

@@ -1,4 +1,4 @@
-// What every command with options begins and ends with: parsing, help, usage errors, the log.
+// How every command with options begins and ends: parsing, help, usage errors, the log.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct CommandStart {
   std::unique_ptr<ConsoleLog> log;
 };
 
-/// Parses the words behind the command's name and opens its log. Prints help, usage errors and
+/// Parses the words after the command's name and opens its log. Prints help, usage errors and
 /// unknown options itself. argparse gives a positional the words of one place only; with `surplus`,
 /// words elsewhere that are no options come back there instead of being refused.
 CommandStart StartCommand(const CommandSpec& command, std::span<const std::string> words,

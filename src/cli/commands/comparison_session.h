@@ -24,7 +24,7 @@ int CarryOut(const RunPlan& plan, const SessionContext& context, const Invocatio
 /// Prints the table of blame, if layers were looked at.
 void ShowBlame(const BlameRecord& record, ConsoleLog& log);
 
-/// In a GitHub workflow: annotations, and the summary of the step. Last of all, where one looks.
+/// In a GitHub workflow: annotations, and the summary of the step. Printed last, where users look.
 void AnnotateWorkflow(const RunRecord& record, ConsoleLog& log);
 
 /// Polygraphy's last line, "PASSED | Runtime: ..." or FAILED; returns the exit code.

@@ -65,8 +65,8 @@ constexpr CommandSpec kInspectSparsityCommand = {
     .operands = "model_file [options ...]",
     .summary = "show which weights of an ONNX model are 2:4 sparse",
     .about =
-        "Report for each weight of Conv, Gemm and MatMul that could be 2:4 sparse whether it is."
-        " This is informational: the exit code is 0 either way.",
+        "Report which weights of Conv, Gemm and MatMul are 2:4 sparse, among those that could be."
+        " The exit code is 0 either way.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(),

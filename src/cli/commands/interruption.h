@@ -1,4 +1,4 @@
-// Ctrl-C and its like, for commands that have something to clean up.
+// Ctrl-C and similar signals, for commands that have something to clean up.
 #pragma once
 
 #include <atomic>

@@ -21,7 +21,7 @@ namespace {
 
 Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
   if (merge.output.empty() && !args.Has("status")) {
-    return InvalidArgument("merge: where does the record go? Give -o FILE");
+    return InvalidArgument("merge: the name of the record is missing: give -o FILE");
   }
   const bool reports = args.Has("reports") || !merge.rows.empty() || args.Has("reproducible");
   const bool merges = reports || merge.partial || !merge.output.empty();

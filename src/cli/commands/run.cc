@@ -48,8 +48,8 @@ constexpr CommandSpec kRunCommand = {
     .summary = "run a model under several frameworks and compare their outputs",
     .about =
         "Run a model with one or more runners on the same inputs and compare their outputs."
-        " Runners run and are compared in the order in which they are given. Polygraphy's"
-        " long options may be abbreviated as long as they stay unambiguous.",
+        " Runners run, and are compared, in the given order. Polygraphy's long options may be"
+        " abbreviated as long as they stay unambiguous.",
     .options = RunOptionTable,
     .run = RunCommand,
 };

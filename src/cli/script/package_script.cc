@@ -211,8 +211,8 @@ Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation&
          " for its Python package (docs/python-package.md).\n# Generation Command: " +
          VisibleLine(JoinForShell(invocation.words)) +
          "\n\nimport logging\nimport os\nimport sys\n\nimport vernier\n\nos.chdir(" +
-         PythonOf(CurrentFolder()) + ")  # where the files are that have no whole path\n" +
-         Logging(args) + "try:\n    " + call +
+         PythonOf(CurrentFolder()) + ")  # relative paths start in this folder\n" + Logging(args) +
+         "try:\n    " + call +
          "    )\nexcept vernier.Error as error:\n    print(error, file=sys.stderr)\n"
          "    sys.exit(error.exit_code)\nprint(record.summary())\nsys.exit(record.exit_code)\n";
 }

@@ -72,7 +72,7 @@ Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
     const bool engine = runner.backend == "tensorrt" && known && args.plugin_options().empty() &&
                         !HasOwnOptions(choices[i]);
     if (engine && ++engines == 1) continue;
-    return RefuseScript("a script for Polygraphy's API would not say enough of '" + runner.name +
+    return RefuseScript("a script for Polygraphy's API cannot describe all of '" + runner.name +
                         "'");
   }
   return {};

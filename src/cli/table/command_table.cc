@@ -150,7 +150,7 @@ std::string ExplainElsewhere(const CommandSpec& command, std::string_view word) 
   const CommandSpec& run = *FindCommand("run");
   const bool hands_on = command.operands.find("-- RUN OPTIONS") != std::string_view::npos;
   if (hands_on && has(run)) {
-    return std::string(word) + " is an option of run: it goes behind --, as in vernier " +
+    return std::string(word) + " is an option of run: put it after --, as in vernier " +
            std::string(command.name) + " ... -- " + std::string(word);
   }
   if (has(run)) return "vernier run has " + std::string(word) + ".";

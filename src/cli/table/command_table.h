@@ -58,11 +58,11 @@ std::string FormatProgramHelp();
 /// The text of `vernier <group> --help` for a first word of commands of two.
 std::string FormatGroupHelp(std::string_view group);
 
-/// Which other command has the flag `word`: "vernier run has --blame."; of one whose operands end
-/// in RUN OPTIONS, that the flag goes behind --. Empty where none has it.
+/// Which other command has the flag `word`: "vernier run has --blame."; if the operands of
+/// `command` end in RUN OPTIONS, that the flag goes after --. Empty where none has it.
 std::string ExplainElsewhere(const CommandSpec& command, std::string_view word);
 
-/// Two lines about words that begin no command: which do resemble them, and where the list is.
+/// Two lines about words that begin no command: the most similar commands, and where the list is.
 std::string DescribeUnknownCommand(std::span<const std::string> words);
 
 }  // namespace vernier

@@ -34,7 +34,7 @@ TEST(SuggestFlag, MarksOutputsAsEveryRunnerOfOnnxDoes) {
 
 TEST(ExplainElsewhere, NamesTheCommandThatHasTheFlag) {
   EXPECT_EQ(ExplainElsewhere(*FindCommand("batch"), "--onnxrt"),
-            "--onnxrt is an option of run: it goes behind --, as in vernier batch ... -- --onnxrt");
+            "--onnxrt is an option of run: put it after --, as in vernier batch ... -- --onnxrt");
   EXPECT_EQ(ExplainElsewhere(*FindCommand("compare"), "--onnxrt"), "vernier run has --onnxrt.");
   EXPECT_EQ(ExplainElsewhere(*FindCommand("run"), "--duration=3"),
             "vernier profile has --duration.");
@@ -65,7 +65,7 @@ TEST(ExplainSurplus, ASecondModelNeedsARunner) {
 TEST(ExplainSurplus, ASecondValueIsNoModel) {
   const std::vector<std::string> words = {"--report", "a.html", "b.html", "--onnxrt", "m.onnx"};
   EXPECT_EQ(ExplainSurplus(RunOptionTable(), words, "m.onnx"),
-            "--report takes one value: 'b.html' behind it was taken for the model.");
+            "--report takes one value: 'b.html' after it was taken for the model.");
 }
 
 TEST(ExplainSurplus, NamesTheFlagThatTakesNoMore) {
@@ -75,9 +75,9 @@ TEST(ExplainSurplus, NamesTheFlagThatTakesNoMore) {
   EXPECT_EQ(ExplainSurplus(table, words, "b.md"),
             "--report takes one value; give it once for each.");
   EXPECT_EQ(ExplainSurplus(table, words, "s.json"),
-            "--resume takes no file here. `vernier blame --resume s.json` goes on with a search.");
+            "--resume takes no file here. `vernier blame --resume s.json` resumes a search.");
   EXPECT_EQ(ExplainSurplus(table, words, "x"),
-            "--resume takes no file here. `vernier blame --resume x` goes on with a search.");
+            "--resume takes no file here. `vernier blame --resume x` resumes a search.");
   EXPECT_EQ(ExplainSurplus(table, words, "--nosuch"), "");
   EXPECT_EQ(ExplainSurplus(table, words, "not there"), "");
 }

@@ -18,7 +18,7 @@ struct ArchiveIndex {
   struct Run {
     std::string name;               ///< empty for inputs
     std::vector<uint32_t> members;  ///< in the archive; those of an iteration stand together
-    std::vector<uint32_t> begins;   ///< in members: of each iteration, and behind the last one
+    std::vector<uint32_t> begins;   ///< in members: of each iteration, and after the last one
     std::shared_ptr<const ArchiveIterations> known;  ///< nullptr where the file says nothing
     uint64_t first = 0;                              ///< number of the first iteration
     bool whole_names = false;  ///< a tensor is called as in the file: nothing stands for iterations

@@ -27,7 +27,7 @@ Result<ZipMember> ReadLocalMember(const InputFile& file, uint64_t position, uint
   }
   VERNIER_TRY(file.ReadAt(member.data_offset - sizeof(sizes), sizes));
   member.size = member.packed_size = load(sizes, uint64_t{0});
-  if (member.size > end - member.data_offset) return Malformed("a member ends behind its part");
+  if (member.size > end - member.data_offset) return Malformed("a member extends beyond its part");
   return member;
 }
 

@@ -111,7 +111,7 @@ Result<Tensor> ReadStrings(const NpyHeader& header, ByteSource& source, uint64_t
   const auto count = static_cast<size_t>(*ElementCount(header.shape));
   // Elements of no width: the data says nothing about their number, so it must not be trusted.
   if (header.item_bytes == 0 && count > 0) {
-    return Malformed("the npy file holds strings of no width");
+    return Malformed("the npy file holds strings of width 0");
   }
   const bool is_byte = header.kind == 'S';
   const size_t unit = is_byte ? 1 : sizeof(char32_t);

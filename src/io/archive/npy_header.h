@@ -31,8 +31,8 @@ struct NpyHeader {
 /// version or the header is longer than 64 KiB.
 Result<uint64_t> NpyPreambleSize(std::span<const std::byte> start);
 
-/// Reads the header at the start of `bytes`, which may end behind it. kMalformed, saying what, for
-/// headers that NumPy refuses, for more than 64 dimensions, and by name for object arrays,
+/// Reads the header at the start of `bytes`, which may extend beyond it. kMalformed, saying what,
+/// for headers that NumPy refuses, for more than 64 dimensions, and by name for object arrays,
 /// structured, date and other types that no tensor has.
 Result<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes);
 

@@ -44,7 +44,7 @@ struct SafetensorsHeader {
 
 /// `file` is all of the file; its data are not read. kMalformed for headers beyond 100 MB,
 /// duplicate names, unknown types, sizes that do not fit type and shape, tensors that overlap or
-/// leave a hole or bytes behind the last, and metadata that ReadArchiveMetadata() refuses.
+/// leave a hole or bytes after the last, and metadata that ReadArchiveMetadata() refuses.
 Result<SafetensorsHeader> ReadSafetensorsHeader(const JsonText& file);
 
 /// The type that safetensors has for `dtype`; nullopt where it has none.

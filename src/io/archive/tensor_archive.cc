@@ -57,7 +57,7 @@ Status NpzArchive::Load(const std::shared_ptr<const InputFile>& file) {
       continue;
     }
     if (!name.ends_with(kNpy)) {
-      return Malformed("member '" + name + "' of the archive is no .npy file");
+      return Malformed("member '" + name + "' of the archive is not a .npy file");
     }
     names_.Add(std::string_view(name).substr(0, name.size() - kNpy.size()));
   }

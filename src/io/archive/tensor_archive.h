@@ -87,7 +87,7 @@ class TensorArchiveWriter {
   static Result<std::unique_ptr<TensorArchiveWriter>> Create(PartFile& spool, ArchiveFormat format);
   virtual ~TensorArchiveWriter() = default;
 
-  /// kIo when the spool cannot be written; Truncate() then brings it back to a state to go on from.
+  /// kIo when the spool cannot be written; Truncate() then restores a state from which to continue.
   virtual Status Add(const std::string& name, const Tensor& tensor) = 0;
 
   /// A state to come back to.
@@ -102,7 +102,7 @@ class TensorArchiveWriter {
 
   /// Makes `path` an archive of the selected tensors in one step; of all of them, where that is
   /// possible, by renaming the spool, which saves writing everything twice. On error (kIo) `path`
-  /// is as it was, and the spool one to go on from. At most one Publish may succeed.
+  /// is unchanged, and the spool can be continued. At most one Publish may succeed.
   Status Publish(const std::string& path, const TensorSelection& selected,
                  const WrittenMetadata& metadata);
 

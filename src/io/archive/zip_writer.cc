@@ -142,7 +142,7 @@ Result<ZipEntry> AppendZipMember(OutputFile& file, std::string name,
   VERNIER_TRY(WriteLocalHeader(file, entry.name));
   CrcSink data(file);
   VERNIER_TRY(write(data));
-  if (data.size() > zip::kMostText) return TooMuch("what it says about iterations and types");
+  if (data.size() > zip::kMostText) return TooMuch("the description of its iterations and types");
   return FinishEntry(file, std::move(entry), data);
 }
 

@@ -13,7 +13,7 @@
 namespace vernier {
 
 /// Bytes that `text` decodes to, judged by its length and padding alone. Accepts what Python's
-/// b64decode(validate=True) accepts: a complete last group, and one or two '=' behind a full one.
+/// b64decode(validate=True) accepts: a complete last group, and one or two '=' after a full one.
 /// kMalformed otherwise.
 Result<uint64_t> Base64DecodedSize(std::string_view text);
 

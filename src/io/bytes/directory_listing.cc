@@ -86,8 +86,8 @@ Result<std::vector<std::string>> SavedFilesIn(const std::string& path,
   std::vector<std::string> npz = ending(".npz"), safetensors = ending(".safetensors");
   if (!npz.empty() && !safetensors.empty()) {
     return Malformed("directory '" + path +
-                     "' has both '*.npz' and '*.safetensors' files, and is read as one: name the "
-                     "files that are meant");
+                     "' has both '*.npz' and '*.safetensors' files, and only one kind can be read:"
+                     " name the files to read");
   }
   return npz.empty() ? safetensors : npz;
 }

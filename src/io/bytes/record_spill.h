@@ -44,7 +44,7 @@ class RecordSpill {
 
   std::string directory_;
   Mark mark_;
-  std::string buffer_;  // what is behind the file's end
+  std::string buffer_;  // what is beyond the file's end
   std::optional<PartFile> file_;
   uint64_t on_disk_ = 0;
   bool no_file_ = false;

@@ -27,7 +27,7 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
   using Fill = std::function<Status(std::span<std::byte>)>;
 
   /// A tensor whose bytes `fill` writes, all of them. kMalformed when the size overflows or the
-  /// dtype has no fixed size; kInternal when memory cannot be had; else what `fill` returns.
+  /// dtype has no fixed size; kInternal when memory runs out; else what `fill` returns.
   Result<Tensor> Make(DType dtype, Dims dims, const Fill& fill);
 
   /// Threads that fill large tensors.

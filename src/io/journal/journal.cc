@@ -278,7 +278,8 @@ std::string DescribeDamage(const Journal& journal) {
   if (journal.damaged.empty()) return "";
   return std::string("is damaged in line") + (journal.damaged.size() == 1 ? " " : "s ") +
          NumberRanges(journal.damaged) +
-         (journal.cut_off ? ", and as its lines have no checksums, what is behind is not believed"
+         (journal.cut_off ? ", and because its lines have no checksums, the lines after it are not"
+                            " used"
                           : "");
 }
 

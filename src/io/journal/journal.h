@@ -76,8 +76,8 @@ struct Journal {
   /// One for each runner, by iteration; null where its line is damaged and a later one is not.
   std::vector<std::vector<std::optional<JournalIteration>>> runs;
   std::vector<JournalSource> sources;  ///< in the order of their lines; none in older versions
-  std::vector<size_t> damaged;         ///< lines that cannot be believed, counted from 1
-  bool cut_off = false;                ///< nothing behind the damaged line could be believed either
+  std::vector<size_t> damaged;         ///< lines that cannot be trusted, counted from 1
+  bool cut_off = false;                ///< nothing after the damaged line could be trusted either
 };
 
 /// Reads a journal as a kill, a full disk or a power cut leaves it. A damaged line costs only what

@@ -35,8 +35,8 @@ enum class JsonToken : uint8_t {
 using PayloadLength = std::function<std::optional<uint64_t>(std::string_view start)>;
 
 /// Reads one token after the other. Memory is constant: of long strings in files only the place is
-/// handed out. Errors are kMalformed and give the offset in bytes; after an error the reader must
-/// not be used further.
+/// returned. Errors are kMalformed and give the offset in bytes; after an error the reader must not
+/// be used further.
 class JsonReader {
  public:
   static constexpr size_t kMaxDepth = 512;
@@ -46,8 +46,8 @@ class JsonReader {
 
   explicit JsonReader(std::string_view text) : JsonReader(JsonText(text)) {}
 
-  /// With `payload_length`, payloads are not looked at where their beginning says how long they are
-  /// and a string of that length ends there; whoever decodes them finds what is wrong inside.
+  /// With `payload_length`, payloads are not checked if their beginning says how long they are and
+  /// a string of that length ends there; their decoder finds faults inside.
   explicit JsonReader(JsonText text, PayloadLength payload_length = {})
       : text_(std::move(text)),
         payload_length_(std::move(payload_length)),

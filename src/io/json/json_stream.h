@@ -1,4 +1,4 @@
-// A JSON document whose values are looked at once, in their order.
+// A JSON document whose values are read once, in their order.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace vernier {
 
-/// Stands at one token; nothing of what was before is kept. Whoever is given a stream at the first
-/// token of a value leaves it at the last one. Errors are JsonReader's, behind what the text is.
+/// Stands at one token; earlier ones are not kept. A function that gets a stream at the first token
+/// of a value leaves it at the last one. Errors are JsonReader's, after the name of the text.
 class JsonStream {
  public:
   JsonStream(const JsonText& text, std::string what)

@@ -1,4 +1,4 @@
-// The text of a JSON document: in memory, or a file that is looked at through a small window.
+// The text of a JSON document: in memory, or a file that is read through a small window.
 #pragma once
 
 #include <cstddef>

@@ -124,7 +124,7 @@ Result<std::optional<DType>> StoredTypeOf(JsonValue object) {
   if (!name) return std::optional<DType>();
   const std::optional<DType> dtype =
       name->is(JsonKind::kString) ? DTypeFromName(name->Text()) : std::nullopt;
-  if (!dtype) return ErrorAt(*name, "the array's \"dtype\" is none that is known");
+  if (!dtype) return ErrorAt(*name, "the array's \"dtype\" is unknown");
   return dtype;
 }
 

@@ -1,4 +1,4 @@
-// Makes a whole file of what a run left behind that was killed, or whose disk was full.
+// Makes a complete file from what a killed run, or one whose disk was full, has left.
 #pragma once
 
 #include <cstddef>

@@ -111,7 +111,8 @@ TEST_P(DamagedParts, WhatThePartDoesNotReachIsSaid) {
   const auto recovered = RecoverResults(Partial(), folder_ / "x.json");
   ASSERT_TRUE(recovered.ok()) << recovered.status().message();
   EXPECT_EQ((*recovered).lost, (std::vector<std::vector<size_t>>{{}, {3}}));
-  EXPECT_NE((*recovered).why_lost.find("the part ends before it does"), std::string::npos)
+  EXPECT_NE((*recovered).why_lost.find("the part ends before the iteration does"),
+            std::string::npos)
       << (*recovered).why_lost;
   EXPECT_TRUE(fs::exists(Partial()));
   ExpectFile(folder_ / "x.json", {4, 3});

@@ -41,7 +41,7 @@ class FeedReader {
   /// order. Errors as there.
   static Result<std::vector<std::string>> FilesOf(const std::vector<std::string>& paths);
 
-  /// The next feed, its tensors in the file's order; nullopt behind the last. kMalformed, naming
+  /// The next feed, its tensors in the file's order; nullopt after the last. kMalformed, naming
   /// the file, when it is damaged or holds something else; saved outputs are distinguished from
   /// inputs.
   Result<std::optional<TensorMap>> Next();
@@ -52,7 +52,7 @@ class FeedReader {
 
   /// How many feeds all files hold: those that were not opened yet are, unless an earlier process
   /// has counted them (feed_counts.h). From then on Skip() opens no file that it passes. To be
-  /// asked before Next(). Errors as Skip().
+  /// called before Next(). Errors as Skip().
   Result<int64_t> CountAll();
 
   /// Whether the feed that Next() gave last is known by the order of its tensors (NameByPosition).

@@ -28,7 +28,7 @@ bool IsPartialFolderInUse(const std::string& path);
 /// that one whose removal was cut off is known to be left over.
 void RemovePartialFolder(const std::string& path);
 
-/// What another command would have to share to go on with the outputs.
+/// What another command must have in common to continue the outputs.
 struct PartialOrigin {
   std::optional<int64_t> seed = std::nullopt;    ///< of the inputs that outputs are made from
   int64_t batch_feeds = 1;                       ///< --batch-feeds
@@ -48,8 +48,8 @@ struct PartialManifest {
 /// write to the same folder.
 class PartialFolder {
  public:
-  /// What becomes of folders that earlier runs left behind: NAME.partial is renamed to
-  /// NAME.partial.<n>, see stale(); or none is touched, and this one gets such a name.
+  /// What happens to folders that earlier runs left: NAME.partial is renamed to NAME.partial.<n>,
+  /// see stale(); or none is touched, and this one gets such a name.
   enum class Earlier : uint8_t { kRenamed, kUntouched };
 
   /// Creates the folder. kIo when it cannot be created or a living process is using one.

@@ -120,7 +120,7 @@ class PartialResults final : public ResultsReader::Source {
   std::string Damage() const override {
     std::string damage = DescribeDamage(journal_);
     if (damage.empty() && !beyond_.empty()) {
-      damage = "ends too early: '" + beyond_ + "' goes on with iterations that it does not name";
+      damage = "ends too early: '" + beyond_ + "' continues with iterations that it does not name";
     }
     return damage.empty() ? "" : "'" + folder_ + "/" + kJournalName + "' " + damage;
   }
@@ -145,7 +145,10 @@ class PartialResults final : public ResultsReader::Source {
     const std::optional<JournalIteration>& entry = journal_.runs[run][iteration];
     if (!entry) return Malformed("its line in " + std::string(kJournalName) + " is damaged");
     if (PartOf(run) == nullptr) return Malformed("the part is missing");
-    if (entry->end > PartOf(run)->size()) return Malformed("the part ends before it does");
+    if (entry->end > PartOf(run)->size())
+      return Malformed(
+          "the part ends before the iteration"
+          " does");
     return IsArchive() ? FromArchive(*entry) : FromJson(*entry);
   }
 
@@ -254,8 +257,8 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
   const std::string path = folder + "/" + kManifestName;
   if (!IsPartialFolder(folder)) {
     return Malformed("'" + folder +
-                     "' is not what a run that was cut off leaves behind: such a folder is called "
-                     "NAME.partial and has " +
+                     "' was not left by an interrupted run: such a folder is called NAME.partial"
+                     " and has " +
                      kManifestName + " and " + kJournalName);
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));

@@ -68,7 +68,7 @@ class ResultsReader {
   std::string Damage() const { return source_->Damage(); }
 
   /// Whether the files are still what they were when they were opened. kMalformed, naming one that
-  /// is not: what was read or mapped must not be believed.
+  /// is not: what was read or mapped must not be used.
   Status CheckIntact() const { return source_->CheckIntact(); }
 
  private:

@@ -26,9 +26,9 @@ class ResultsEncoder;
 /// iteration, written (each in one step) as soon as all runners have finished it.
 class ResultsWriter {
  public:
-  /// `runner_names` in the order of the file; they may repeat. `origin` is
-  /// for whoever goes on with the parts. kIo when the place cannot be written, or is a
-  /// directory that is not empty.
+  /// `runner_names` in the order of the file; they may repeat. `origin` is for a run that
+  /// continues the parts. kIo when the place cannot be written, or is a directory that is not
+  /// empty.
   static Result<std::unique_ptr<ResultsWriter>> Create(std::string path,
                                                        std::vector<std::string> runner_names,
                                                        PartialOrigin origin = {});
@@ -57,7 +57,7 @@ class ResultsWriter {
   Status Append(size_t runner, const IterationResult& result,
                 std::optional<uint64_t> feed = std::nullopt);
 
-  /// Adds a line to the parts' journal, for whoever goes on with them. kIo.
+  /// Adds a line to the parts' journal, for a run that continues them. kIo.
   Status Record(std::string_view line) { return folder_.Record(line); }
 
   size_t finished(size_t runner) const { return finished_[runner]; }

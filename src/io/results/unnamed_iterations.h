@@ -1,4 +1,4 @@
-// Parts that go on behind what their journal names: a journal that was cut between two lines.
+// Parts that extend beyond their journal: a journal that was cut between two lines.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ struct ProtoField {
   ProtoBytes bytes;
 };
 
-/// Reads fields in order; kMalformed for what is no protobuf.
+/// Reads fields in order; kMalformed for invalid protobuf.
 class ProtoCursor {
  public:
   explicit ProtoCursor(ProtoBytes bytes) : bytes_(bytes) {}

@@ -237,7 +237,7 @@ Status ModelComposer::AppendInitializers(BytePieces& graph) const {
     const OnnxTensor& tensor = *initializers_.at(name);
     if (tensor.split) {
       return Unimplemented("'" + source_.path() + "': initializer '" + std::string(name) +
-                           "' is given in several parts, which cannot be cut out");
+                           "' is given in several parts, which cannot be extracted");
     }
     AppendView(graph, kGraphInitializer, tensor.bytes);
   }

@@ -1,6 +1,6 @@
-// A new ONNX model made of parts of another one: nodes, with new names for their tensors if need
-// be, the initializers that they read, and the declarations that the caller gives. Weights are not
-// copied: the result is made of views into the source, and external data stays where it is.
+// A new ONNX model composed of parts of another one: nodes, with new names for their tensors if
+// need be, the initializers that they read, and the declarations that the caller gives. Weights are
+// not copied: the result is made of views into the source, and external data stays where it is.
 #pragma once
 
 #include <string>

@@ -85,7 +85,7 @@ class Float16Names {
 
  private:
   void CollectNames(const OnnxGraph& graph);
-  /// `name`, or with a number behind it, so that it is none of `taken`; and it is one then.
+  /// `name`, or with a number after it, so that it is none of `taken`; and it is one then.
   static std::string Unique(std::string name, std::unordered_set<std::string>& taken);
   /// A field of the graph or function that `scope` is of.
   std::string CastNode(const Float16Scope& scope, std::string_view from, std::string_view to,

@@ -30,7 +30,7 @@ class FlatGraph {
   /// without sub-graphs; initializers of all graphs, and what bodies declare as `value_info`.
   const OnnxGraph& graph() const { return flat_; }
 
-  /// The names under which a value goes on: inside of a body, outside of it, in the next round.
+  /// The names under which a value continues: inside of a body, outside of it, in the next round.
   const std::vector<std::string_view>& Continuing(std::string_view name) const;
 
   /// The names that count a Loop's rounds from 0 on, whose number is the value.

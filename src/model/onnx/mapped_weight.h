@@ -16,7 +16,7 @@ struct MappedWeight {
   Tensor values;
   std::shared_ptr<const MappedFile> file;  ///< that they lie in, if it is not the model's own
 
-  /// Whether what was looked at so far was the file's. kMalformed.
+  /// Whether what was read so far was the file's. kMalformed.
   Status CheckIntact() const { return file ? file->CheckIntact() : Status(); }
 };
 

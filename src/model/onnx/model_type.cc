@@ -88,16 +88,13 @@ bool IsTensorFlowModel(ModelType type) {
 std::string_view WayOut(ModelType type) {
   switch (type) {
     case ModelType::kUff:
-      return "TensorRT reads UFF no more since version 9: convert the TensorFlow graph that the "
-             "file was made from with tf2onnx, and give the .onnx file. TensorRT 8 reads it: --trt "
-             "runs it, and `vernier convert FILE -o FILE.engine` makes an engine, where that is "
-             "there.";
+      return "TensorRT 9 and later do not read UFF: convert the TensorFlow graph that the file was"
+             " made from with tf2onnx, and give the .onnx file. If TensorRT 8 is installed, --trt"
+             " runs the file, and `vernier convert FILE -o FILE.engine` builds an engine.";
     case ModelType::kCaffe:
-      return "TensorRT reads Caffe no more since version 9: convert the prototxt and caffemodel to "
-             "ONNX, with caffe2onnx for example, and give the .onnx file. TensorRT 8 reads it: "
-             "--trt "
-             "runs it, and `vernier convert FILE -o FILE.engine` makes an engine, where that is "
-             "there.";
+      return "TensorRT 9 and later do not read Caffe: convert the prototxt and caffemodel to ONNX,"
+             " with caffe2onnx for example, and give the .onnx file. If TensorRT 8 is installed,"
+             " --trt runs the file, and `vernier convert FILE -o FILE.engine` builds an engine.";
     default:
       return {};
   }

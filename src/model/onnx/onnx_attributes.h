@@ -9,7 +9,7 @@
 
 namespace vernier {
 
-/// Parses the attributes when the first one is asked for. The model must outlive it.
+/// Parses the attributes when the first one is requested. The model must outlive it.
 class NodeAttributes {
  public:
   NodeAttributes(const OnnxModel& model, const OnnxNode& node) : model_(model), node_(node) {}

@@ -150,7 +150,7 @@ struct OnnxContents {
 class OnnxModel {
  public:
   /// kMalformed, one sentence with path, byte offset and field, when the file is missing, is not
-  /// ONNX, or breaks protobuf's rules. Contents of fields that hold weights are not looked at.
+  /// ONNX, or breaks protobuf's rules. Contents of fields that hold weights are not checked.
   static Result<OnnxModel> Open(const std::string& path);
 
   /// The same for bytes that `owner` keeps alive. `path` is for messages and for external data.
@@ -158,7 +158,7 @@ class OnnxModel {
                                      std::shared_ptr<const void> owner, std::string path);
 
   /// kMalformed when the file became shorter or unreadable since Open(): what was made of its bytes
-  /// must not be used then. To be asked when the work with the model is done, and before anything
+  /// must not be used then. To be called when the work with the model is done, and before anything
   /// is written that is made from it.
   Status CheckIntact() const;
 
@@ -180,7 +180,7 @@ class OnnxModel {
   std::vector<TensorInfo> RequiredInputs() const;
   std::vector<TensorInfo> Outputs() const;
 
-  /// The node's attributes, read anew from the map.
+  /// The node's attributes, read again from the map.
   std::vector<OnnxAttribute> Attributes(const OnnxNode& node) const;
 
   /// Nodes of the main graph in the file and in sub-graphs, as Polygraphy counts them.

@@ -28,7 +28,7 @@ class WayRules {
  public:
   WayRules(const OnnxModel& model, UseRules& uses) : model_(model), uses_(uses) {}
 
-  /// Takes the way through a node. False where no more is known of the values that come out.
+  /// Follows the values through a node. False if nothing more is known about its outputs.
   bool Take(const Use& use, ValuePath& way);
 
   /// Whether the numbers that come out depend on those that go in.

@@ -1,5 +1,5 @@
-// How far apart two faultless runtimes may be on every tensor of a graph: a model of rounding
-// errors that is followed from node to node.
+// How far apart two correct runtimes may be on every tensor of a graph: a model of rounding errors
+// that is followed from node to node.
 //
 // An error is the root mean square of a tensor's differences over the root mean square of its
 // values. Rounding is independent from element to element and unbiased, so errors add up as
@@ -60,7 +60,7 @@ struct ErrorPrediction {
   std::string since;   ///< the measured output that this is predicted from; empty: from the inputs
   bool alike = false;  ///< one side alone rounds weights or values: errors that do not average
   double step = 0;     ///< of the coarsest quantiser or narrowing cast, relative; 0: none
-  bool steps = false;  ///< integers that come of quantising: one step up or down is no fault
+  bool steps = false;  ///< integers from quantising: one step up or down is not a fault
   bool positive = false;   ///< no negative values, hence a mean of the size of the deviation
   double absolute = 0;     ///< beside `rms`, in the tensor's own unit: of saturated functions
   bool rectified = false;  ///< zeros have no error, and the others all of it

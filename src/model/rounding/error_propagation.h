@@ -135,7 +135,7 @@ class ErrorPropagation {
   static bool IsSquare(const Step& step);
   void AddAbsolute(Step& step) const;
   // Where a whole model is widened, its casts to the short type go with it; a runtime that widens
-  // for want of kernels casts all the same.
+  // because it lacks kernels casts nevertheless.
   bool OneSkipsCasts() const {
     const auto widens = [](const RunnerArithmetic& side) {
       return side.computes_in == DType::kFloat32 && !side.copies_in_own_type;

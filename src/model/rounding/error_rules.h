@@ -1,4 +1,4 @@
-// The table behind error_operators.cc: what operators do to the rounding errors that pass through
+// The table of error_operators.cc: the effect of operators on the rounding errors that pass through
 // them.
 #pragma once
 
@@ -14,7 +14,7 @@ enum class ErrorKind : uint8_t {
   kMatrix,      ///< products summed over the shared length
   kReduce,      ///< a sum over axes: errors average out where nothing cancels
   kNorm,        ///< divides by a deviation; what is subtracted before makes errors larger
-  kPool,        ///< a sum over a window, or over everything behind the channels
+  kPool,        ///< a sum over a window, or over everything after the channels
   kFourier,     ///< sums over a frame, by fast algorithms where its length allows
   kRecurrent,   ///< a matrix product for every step of a sequence
   kQuantise,    ///< to steps: an error flips a value to the next step now and then

@@ -1,4 +1,4 @@
-// The table behind onnx_infer.cc; its letters are read by onnx_infer_codes.cc.
+// The table of onnx_infer.cc; its letters are read by onnx_infer_codes.cc.
 #pragma once
 
 #include <string_view>

@@ -51,7 +51,7 @@ class ShapeTracker {
   /// The same of a value that the caller knows of.
   void Assume(std::string_view name, std::optional<Dims> dims);
 
-  /// Takes these for the values of a tensor of integers that is no constant.
+  /// Uses these as the values of a tensor of integers that is not constant.
   void AssumeInts(std::string_view name, std::vector<int64_t> values) {
     numbers_.try_emplace(name, std::move(values));
   }

@@ -40,7 +40,10 @@ Result<RunPlan> ReadRunWords(const std::vector<std::string>& words, std::time_t 
   static const OptionTable options = RunOptionTable();
   ParseResult parsed = ParseCommandLine(options, words);
   if (parsed.end == ParseEnd::kUsageError) return InvalidArgument(parsed.error);
-  if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help: it is to run, not to explain");
+  if (parsed.end == ParseEnd::kHelp)
+    return InvalidArgument(
+        "--help: a check runs the model, so"
+        " leave --help out");
   TakePluginOptions(parsed);
   if (!parsed.unknown.empty()) {
     return InvalidArgument("Unrecognized Options: " + FormatPythonList(parsed.unknown));

@@ -11,8 +11,8 @@
 
 namespace vernier {
 
-/// The end of a command line: --check with all words behind it, as Polygraphy's parser takes it, or
-/// the options of `run` behind "--". Both are empty when there is neither.
+/// The end of a command line: --check with all words after it, as in Polygraphy's parser, or the
+/// options of `run` after "--". Both are empty when there is neither.
 struct CheckWords {
   std::vector<std::string> command, run_options;
 };
@@ -20,7 +20,7 @@ struct CheckWords {
 /// Takes these words out of a command line.
 CheckWords TakeCheckWords(std::vector<std::string>& words);
 
-/// What a tool wants of its session.
+/// What a tool needs from its session.
 struct DebugTool {
   std::string_view suffix = {};            ///< DebugSessionPlan::suffix
   std::string_view default_artifact = {};  ///< empty: the tool makes no file for its iterations

@@ -70,7 +70,7 @@ Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
     if (!check.command.empty()) {
       return InvalidArgument(
           "--decision: the command of --check judges by itself: leave one of the two out, or give "
-          "options of vernier run behind --");
+          "options of vernier run after --");
     }
     if (words.empty()) {
       words.emplace_back("--onnxrt");

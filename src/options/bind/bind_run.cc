@@ -81,7 +81,7 @@ Status CheckBackendDirs(const ExecutionPlan& execution) {
 // What needs no Python goes on without it.
 void WarnOfMissingPython(const std::string& path, Logger& logger) {
   if (path.find('/') == std::string::npos || IsThere(path)) return;
-  logger.Warning("--python: there is no file '" + path + "', so nothing that is in Python can run");
+  logger.Warning("--python: there is no file '" + path + "', so nothing written in Python can run");
 }
 
 // A flag that does nothing here must not pass in silence.

@@ -194,7 +194,7 @@ Result<LauncherShard> FromSingle(const FoundLaunchers& found, std::optional<int6
         " vernier with srun, or give --shard K/N");
   }
   return InvalidArgument(
-      std::string("--shard auto: there is nothing of torchrun, MPI or Slurm in the environment") +
+      std::string("--shard auto: the environment has no variables of torchrun, MPI or Slurm") +
       (count ? ", nor JOB_COMPLETION_INDEX" : " (a Kubernetes Job needs auto/N)") +
       ": give --shard K/N");
 }
@@ -271,7 +271,7 @@ void TellShard(std::string_view word, const ShardPlan& shard, const std::string&
   const std::string found =
       "--shard " + std::string(word) + ": " + ShardText(shard) + ", from " + where;
   if (shard.count > 1) return logger.Info(found);
-  logger.Warning(found + ", which has started this process alone: this shard is the whole run");
+  logger.Warning(found + ", which started only this process: this shard is the whole run");
 }
 
 Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& plan,

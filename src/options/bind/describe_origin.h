@@ -1,4 +1,4 @@
-// What a record says of the call and the machine.
+// What a record says about the call and the machine.
 #pragma once
 
 #include "options/bind/bind_run.h"

@@ -170,11 +170,11 @@ Status CheckNeeds(const Surroundings& around, UseOf whose) {
 std::string_view OutOfRange(std::string_view token) {
   const std::optional<double> number = ParseDouble(token);
   if (!number || std::ranges::none_of(token, IsDigit)) return "";
-  if (std::isinf(*number)) return "beyond the largest number that there is, about 1.8e308";
+  if (std::isinf(*number)) return "beyond the largest float64, about 1.8e308";
   const std::string_view digits = token.substr(0, token.find_first_of("eE"));
   const bool is_zero = std::ranges::none_of(digits, [](char c) { return IsDigit(c) && c != '0'; });
   if (*number != 0 || is_zero) return "";
-  return "below the smallest number that there is, about 4.9e-324; 0 is written as such";
+  return "below the smallest positive float64, about 4.9e-324; write 0 if that is meant";
 }
 
 // Lists of [NAME:]NUMBER, and single numbers.
@@ -193,7 +193,7 @@ Status CheckRange(const GivenOption& given) {
       if (why.empty()) continue;
       return InvalidArgument(
           std::string(given.flag) + ": '" + std::string(token) + "' is " + std::string(why) +
-          (takes_inf && why.starts_with("beyond") ? "; inf is written as such" : ""));
+          (takes_inf && why.starts_with("beyond") ? "; write inf if that is meant" : ""));
     }
   }
   return {};

@@ -12,7 +12,7 @@ namespace vernier {
 /// the plan's files. Else as ReadPlan().
 Result<RunPlan> LoadRunFile(const ParsedArgs& args);
 
-/// Writes what --save-run-file asks for; nothing without it. kIo.
+/// Writes the file of --save-run-file; nothing without it. kIo.
 Status SaveRunFile(const ParsedArgs& args, const RunPlan& plan);
 
 }  // namespace vernier

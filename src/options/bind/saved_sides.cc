@@ -28,7 +28,7 @@ Status CheckLabels(const RunPlan& plan) {
   for (const std::string& label : plan.load_labels) {
     if (label.empty() || taken.insert(label).second) continue;
     return InvalidArgument("the label '" + label +
-                           "' is used twice: which side is meant would not be known");
+                           "' is used twice, so it does not identify a side");
   }
   return {};
 }

@@ -36,11 +36,10 @@ constexpr OptionRow kBatch[] = {
      .dest = "shard",
      .arity = Arity::kOne,
      .metavar = "K/N",
-     .help = "Run only shard K of N (counted from 1) of the models, in the order in which they are"
-             " named; those of a pattern are in the order of their names. 'auto' takes both "
-             "numbers from"
-             " torchrun, MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed"
-             " Job. The report has the shard in its name: report.shard-0003-of-0007.xml.",
+     .help = "Run only shard K of N (counted from 1) of the models, in the order given; the"
+             " matches of a pattern are sorted by name. 'auto' takes both numbers from torchrun,"
+             " MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed Job. The"
+             " report has the shard in its name: report.shard-0003-of-0007.xml.",
      .origin = Origin::kOurs,
      .spelled_out = true},
     {.flags = {"--shard-by"},

@@ -161,10 +161,9 @@ constexpr OptionRow kSidesAndScope[] = {
      .dest = "strict",
      .sets = Sets<&RunPlan::strict>(),
      .help =
-         "Also fail if an agreement is meaningless: outputs that are all zero, constant, all NaN"
-         " or empty (zeros, constants and empty ones in all iterations), both sides sharing the"
-         " same memory, or a file compared with itself; and if the element types of an output"
-         " differ.",
+         "Also fail if an agreement is meaningless: an output is all NaN in an iteration, or all"
+         " zero, constant or empty in every iteration; both sides share the same memory; or a file"
+         " is compared with itself. Also fail if the element types of an output differ.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
     {.flags = {"--same-type"},

@@ -54,7 +54,7 @@ constexpr OptionRow kTokens[] = {
      .help = "The token ids that a language model is fed: an input, a file of shape [batch,"
              " positions], or what FUNCTION (default: tokens) of a tokenizer script returns."
              " --compare logits then also reports the perplexity of both sides. Without it, the"
-             " integer input input_ids. With --decode, a file or script holds the tokens behind"
+             " integer input input_ids. With --decode, a file or script holds the tokens after"
              " each prompt; both sides are fed with them, whatever they choose.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides, kAnyRunner},

@@ -94,7 +94,7 @@ constexpr OptionRow kInputs[] = {
      .arity = Arity::kPlus,
      .metavar = "PATH",
      .help = "Read inputs from files, folders or patterns: JSON, .npz, .npy, .safetensors, an ONNX"
-             " test data folder, or PNG and JPEG images, one in each iteration.",
+             " test data folder, or PNG and JPEG images, one per iteration.",
      .standing = Standing::kBetter,
      .note = "More formats; an input whose name, type or rank does not fit is an error unless"
              " --lenient is given.",

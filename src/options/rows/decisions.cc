@@ -81,9 +81,9 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kPlus,
      .metavar = "[OUTPUT:]R",
      .help =
-         "Fail if more than this fraction of the samples is decided differently. OUTPUT can also be"
-         " a decision, such as top1 or logits:top1. The gate is undecided if the 95 % interval"
-         " of the fraction contains R; --strict refuses that.",
+         "Fail if more than this fraction of the samples is decided differently. OUTPUT can also"
+         " be a decision, such as top1 or logits:top1. The gate is undecided if the 95 % interval"
+         " of the fraction contains R; --strict then fails it.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-clear-flips"},
@@ -93,8 +93,9 @@ constexpr OptionRow kDecisionRows[] = {
      .type = ValueType::kInt,
      .metavar = "N",
      .help = "Fail if more than N samples are decided differently and are not near ties. The gate"
-             " is undecided if it passes only by near ties that a wrong network may have as well,"
-             " which --strict refuses, or fails only by clear flips that a right one may have.",
+             " is undecided if it passes only because of near ties that a wrong network could"
+             " cause too (--strict then fails it), or fails only because of clear flips that a"
+             " correct network could cause too.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--labels"},
@@ -127,10 +128,10 @@ constexpr OptionRow kDecisionRows[] = {
      .sets = Sets<&DecisionOptions::max_drop>(kShare),
      .arity = Arity::kPlus,
      .metavar = "[METRIC:]X",
-     .help = "Fail if the candidate's accuracy by --labels is lower than the reference's by more"
-             " than this, or its regression error higher. METRIC is a decision, such as top1"
-             " or logits:top1. The gate is undecided if the 95 % interval of the drop contains X;"
-             " --strict refuses that.",
+     .help = "Fail if the candidate's accuracy by --labels is more than X below the reference's,"
+             " or its regression error more than X above. METRIC is a decision, such as top1 or"
+             " logits:top1. The gate is undecided if the 95 % interval of the drop contains X;"
+             " --strict then fails it.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--drop-type"},
@@ -150,8 +151,8 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
-     .help = "A flip is a near tie if the reference's margin is below X, and the candidate's not"
-             " above 4 X. Default: twice the error bound of --tolerance auto for the deciding"
+     .help = "A flip is a near tie if the reference's margin is below X, and the candidate's is at"
+             " most 4 X. Default: twice the error bound of --tolerance auto for the deciding"
              " values (with --max-clear-flips and an ONNX graph, even without it), otherwise two"
              " standard deviations of the noise in the sample's other values.",
      .origin = Origin::kOurs,
@@ -162,8 +163,8 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .choices = kJudgeWords,
      .metavar = "WHAT",
-     .help = "What determines the exit code: elements, decisions or both. Default: elements"
-             " without a gate for decisions; with one, decisions, and the elements of outputs"
+     .help = "What determines the exit code: elements, decisions or both. Default: elements if no"
+             " gate for decisions is given; otherwise decisions, and the elements of outputs"
              " without a gate; both if --rtol, --atol, --tolerance, --compare,"
              " --compare-func-script, --check-error-stat or --check-average is given as well.",
      .origin = Origin::kOurs,

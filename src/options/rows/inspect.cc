@@ -75,7 +75,7 @@ constexpr OptionRow kInspect[] = {
      .arity = Arity::kOne,
      .fallback = "STEM.html, in the current folder",
      .metavar = "FILE",
-     .help = "Path of that page; this option alone is enough.",
+     .help = "Path of that page. Implies --visual.",
      .standing = Standing::kBetter,
      .note = "Needs no --visual."},
 };

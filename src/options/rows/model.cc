@@ -36,8 +36,8 @@ constexpr OptionRow kModel[] = {
      .help =
          "Shapes of generated inputs, for example image:[1,3,224,224] ids:[1,16]. Several shapes"
          " for one input are used in turn, one per iteration: x:[1,3] x:[8,3], or with braces"
-         " x:[{1,8},3]. Braces with the same text change together, others are combined in every"
-         " way. Dimensions with the same name in the model have one size: inputs that are not"
+         " x:[{1,8},3]. Braces with the same text vary together; all others are combined in every"
+         " way. Dimensions that share a name in the model share one size, so inputs that are not"
          " named here follow those that are.",
      .standing = Standing::kBetter,
      .note = "Several shapes for one input, also written with braces, make the iterations cycle"

@@ -27,8 +27,8 @@ constexpr OptionRow kReplicas[] = {
      .metavar = "N",
      .help = "Open every runner in N workers, which infer N iterations at the same time. Results"
              " are compared and saved in order. Each worker uses 1/N of the processors, unless"
-             " options or --env set the threads; with the same threads, everything saved except"
-             " times is as with one worker.",
+             " options or --env set the threads; with the same number of threads, one worker saves"
+             " the same data, except for times.",
      .origin = Origin::kOurs,
      .spelled_out = true},
     {.flags = {"--devices"},
@@ -51,9 +51,9 @@ constexpr OptionRow kReplicas[] = {
      .metavar = "N",
      .help = "Infer N consecutive feeds at once, concatenated along the first dimension of the"
              " inputs, which must be dynamic. Outputs are split by rows, and compared and saved as"
-             " single iterations; each is given an Nth of the time. The last inference may have"
-             " fewer feeds. Results may differ from those of single feeds in their last bits. To"
-             " run many models, see `vernier batch`.",
+             " single iterations; each counts 1/N of the time. The last inference may have fewer"
+             " feeds. Results may differ from those of single feeds in their last bits. To run"
+             " many models, see `vernier batch`.",
      .origin = Origin::kOurs,
      .spelled_out = true},
 };

@@ -43,8 +43,8 @@ constexpr OptionRow kRunFiles[] = {
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help =
-         "Run what FILE describes, which --save-run-file or a program wrote. Only logging options"
-         " may be given as well.",
+         "Perform the run that FILE describes; --save-run-file or a program wrote it. Only logging"
+         " options may be added.",
      .origin = Origin::kOurs},
     {.flags = {"--save-run-file"},
      .dest = "save_run_file",

@@ -108,7 +108,7 @@ constexpr OptionRow kRunners[] = {
      .sets = SetBy<&SetTorchOutputs>().Named("output_names").For("torch"),
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Names for the outputs of --torch, in order; TorchScript files contain none.",
+     .help = "Names for the outputs of --torch, in order; TorchScript files contain no names.",
      .origin = Origin::kOurs,
      .needs = {"--torch"}},
     {.flags = {"--allow-pickle"},
@@ -142,10 +142,11 @@ constexpr OptionRow kRunners[] = {
      .constant = "model-runner",
      .metavar = "SCRIPT.py[:FUNCTION]|PROGRAM",
      .help =
-         "Add a model in Python as a runner: a script whose load(model_path) returns a function"
-         " of one feed or an object with infer(feed), or that defines infer itself. Or a program,"
-         " with arguments, that reads one feed as JSON and writes one result as JSON, through its"
-         " standard streams, or through files where its arguments contain {input} and {output}.",
+         "Add a Python model or a program as a runner. A script defines load(model_path), which"
+         " returns a function of one feed or an object with infer(feed), or it defines infer"
+         " itself. A program, with its arguments, reads one feed as JSON and writes one result as"
+         " JSON: through its standard streams, or through files if its arguments contain {input}"
+         " and {output}.",
      .origin = Origin::kOurs},
     {.flags = {"--runner"},
      .dest = "runners",
@@ -174,7 +175,7 @@ constexpr OptionRow kRunners[] = {
      .in_package = InPackage::kOfBlame,
      .arity = Arity::kOne,
      .metavar = "LABEL",
-     .help = "The runner that counts as the reference, which blame never blames. Does not affect"
+     .help = "The runner that serves as the reference. Blame never names it. Does not affect"
              " tolerances.",
      .origin = Origin::kOurs,
      .needs = {"--blame"}},
@@ -199,7 +200,7 @@ constexpr OptionRow kWorkers[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "SECONDS",
-     .help = "Give up on a runner if a single step takes longer than this.",
+     .help = "Stop a runner if opening it or one inference takes longer than this.",
      .origin = Origin::kOurs},
     {.flags = {"--python"},
      .dest = "python",

@@ -53,7 +53,7 @@ constexpr OptionRow kReproducible[] = {
      .sets = Sets<&SavePlan::reproducible>(),
      .in_package = InPackage::kNot,
      .help = "Leave times, hosts, the command line, absolute paths, and the time in names of"
-             " runners out of records and reports: the same run gives the same bytes.",
+             " runners out of records and reports, so that the same run has the same bytes.",
      .origin = Origin::kOurs,
      .spelled_out = true},
 };

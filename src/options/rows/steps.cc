@@ -56,8 +56,8 @@ constexpr OptionRow kStepRows[] = {
      .metavar = "[RUNNER:]INPUT:axis=N,...",
      .help = "Feed each step its slice of an input that holds a whole sequence:"
              " input:axis=1,size=576,hop=512,pad=64 pads the start with 64 zeros and takes windows"
-             " of 576 elements, each 512 further on. Without size=, the size that the model"
-             " declares; without hop=, size minus pad.",
+             " of 576 elements, each 512 further on. size= defaults to the size that the model"
+             " declares, hop= to size minus pad.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--advance"},
@@ -66,9 +66,9 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "INPUT:+N",
-     .help = "Change an input from step to step: position_ids:+1 or sigma:-0.02 adds to it,"
-             " 'attention_mask:append 1' makes its last axis longer, by three elements with"
-             " 'append 1*3'.",
+     .help = "Change an input from step to step: position_ids:+1 and sigma:-0.02 add to it;"
+             " 'attention_mask:append 1' extends its last axis by one element, and 'append 1*3' by"
+             " three.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--steps-axis"},
@@ -102,10 +102,11 @@ constexpr OptionRow kStepRows[] = {
      .choices = kStateSourceNames,
      .fallback = "own",
      .metavar = "WHOSE",
-     .help = "Whose state runners are fed: own, so that errors accumulate as in production;"
-             " reference, the first runner's, so that each step shows only its own error; or cross:"
-             " each its own, and the reference also infers each step from the candidate's state, so"
-             " that the report can say whether the history explains a difference.",
+     .help = "Whose state each runner is fed: own, so that errors accumulate as in production;"
+             " reference, the first runner's, so that each step shows only its own error; or"
+             " cross, which is own except that the reference also infers each step from the"
+             " candidate's state. The report of cross says whether the history explains a"
+             " difference.",
      .origin = Origin::kOurs,
      .needs = {"--feed-back", "--decode"}},
     {.flags = {"--decode"},

@@ -81,8 +81,8 @@ constexpr OptionRow kSanitize[] = {
      .arity = Arity::kPlus,
      .metavar = "[TENSOR:]BOUND",
      .help = "Bound tensors whose values determine a size and that have no upper bound yet: Min(T,"
-             " BOUND) replaces T. A bound without a name applies to all tensors that are not named."
-             " For models whose constants are folded."},
+             " BOUND) replaces T. A bound without a name applies to all tensors that are not"
+             " named. Fold constants first."},
 };
 
 constexpr std::string_view kPartitions[] = {"basic", "recursive"};

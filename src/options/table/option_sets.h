@@ -21,7 +21,7 @@ CommandGroup SavedModelOptions();           ///< where the weights of a saved mo
 std::vector<CommandGroup> SurgeonOptions(const OptionGroup& own);
 
 // Inputs.
-CommandGroup OneRunInputOptions();  ///< of a model that runs once and whose tensors are looked at
+CommandGroup OneRunInputOptions();  ///< of a model that runs once and whose tensors are shown
 CommandGroup ToolInputOptions();    ///< what Polygraphy's tools accept though most feed nothing
 CommandGroup DrawnOrReadInputOptions();  ///< without ranges from a graph or a sample
 

@@ -33,7 +33,7 @@ enum class ValueType : uint8_t { kString, kInt, kFloat };
 enum class Origin : uint8_t { kPolygraphy, kOurs };
 
 /// How a flag of Polygraphy behaves here; the row's note says more. Ours are kSame, or kLater while
-/// nothing stands behind them.
+/// they are not implemented.
 enum class Standing : uint8_t { kSame, kBetter, kRefused, kLater };
 
 /// In OptionRow::needs: a runner, whichever.
@@ -67,7 +67,7 @@ struct OptionRow {
   ValueType type = ValueType::kString;
   std::span<const std::string_view> choices = {};
   size_t own_choices = 0;  ///< so many of the last ones Polygraphy does not have
-  /// Is a word that is no choice a value, too? Null: none is.
+  /// Can a word that is not a choice be a value, too? Null: none is.
   bool (*accepts)(std::string_view word) = nullptr;
   std::string_view constant = {};  ///< value of a bare kOptional; the kind of a kRunner
   bool turns_off = false;          ///< a switch whose presence means "no"

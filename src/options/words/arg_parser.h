@@ -17,7 +17,7 @@ namespace vernier {
 
 enum class ParseEnd : uint8_t {
   kParsed,      ///< `args` and `unknown` hold the result
-  kHelp,        ///< help was asked for before any error
+  kHelp,        ///< help was requested before any error
   kUsageError,  ///< `error` says what is wrong: exit code 2
 };
 

@@ -91,7 +91,7 @@ std::string ExplainFirstModel(const OptionTable& table, std::span<const std::str
     const bool plain = !words[i + 1].starts_with('-') && !second.starts_with('-');
     if (!takes_one || !plain || second.ends_with(".onnx")) continue;
     return std::string(entry->flag) + " takes one value: " + QuotePython(second) +
-           " behind it was taken for the model.";
+           " after it was taken for the model.";
   }
   return "";
 }
@@ -118,7 +118,7 @@ std::string ExplainSurplus(const OptionTable& table, std::span<const std::string
   const OptionRow& row = *entry->row;
   if (row.dest == "resume_run") {
     return name + " takes no file here. `vernier blame " + name + " " + QuoteForShell(word) +
-           "` goes on with a search.";
+           "` resumes a search.";
   }
   if (row.arity == Arity::kNone) return name + " takes no value.";
   if (row.arity != Arity::kOne) return "";

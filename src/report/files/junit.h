@@ -9,7 +9,7 @@
 namespace vernier {
 
 /// A suite for the runners, one for each pair with an output a test case, and one for what was
-/// asked for and not done. What could not be compared is an error, never a pass. Names of suites
+/// requested and not done. What could not be compared is an error, never a pass. Names of suites
 /// and cases stay from run to run: they lack the time that runners' own names end in, and a loaded
 /// file whose runner has such a name is called by the file's.
 std::string FormatJunit(const RunRecord& record);

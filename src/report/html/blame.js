@@ -14,7 +14,7 @@ function blameSection() {
       'are multiples of the error bound. The own error is that of a node on the reference\u2019s tensors; ' +
       'the total error includes what it inherited.'));
   if (culprits.length) section.append(culpritTable(culprits));
-  if (blame.on_flips && blame.on_flips.margins) section.append(...eatenParts(blame.on_flips));
+  if (blame.on_flips && blame.on_flips.margins) section.append(...usedUpParts(blame.on_flips));
   if (blame.first_nonfinite) section.append(...nonFiniteParts(blame.first_nonfinite));
   if (blame.disturbance) section.append(...disturbanceParts(blame.disturbance));
   if (blame.fused_away) {
@@ -26,7 +26,7 @@ function blameSection() {
   }
   if (blame.unexposed) {
     section.append(make('details', {},
-        make('summary', {}, `${some(blame.unexposed.length, 'tensor')} could not be looked at`),
+        make('summary', {}, `${some(blame.unexposed.length, 'tensor')} could not be examined`),
         plainTable([{title: 'tensor', words: true}, {title: 'why', words: true}],
             blame.unexposed.map((t) => [t.name || '', t.why || '']), 'Tensors not looked at')));
   }
@@ -48,13 +48,13 @@ function culpritTable(culprits) {
   return plainTable(columns, rows, 'What is to blame, the worst first');
 }
 
-function eatenParts(flips) {
+function usedUpParts(flips) {
   const of = flips.margin_of || {};
   const columns = [{title: 'layer', words: true}, {title: 'operator'},
-    {title: 'margin left', number: true}, {title: '% eaten', number: true}];
+    {title: 'margin left', number: true}, {title: '% used up', number: true}];
   const rows = flips.margins.map((layer) => [layer.node || '', layer.op_type || '',
     show(number(layer.margin || 0)), show(100 * number(layer.eaten || 0))]);
-  return [make('h3', {}, 'Margins eaten'),
+  return [make('h3', {}, 'Margins used up'),
     make('p', {}, `${of.kind} of '${of.output}' has the margin ${show(number(of.margin))} in iteration ` +
         `${of.iteration || 0}, sample ${of.row || 0}. What is left of it if the candidate computes one ` +
         'layer alone and the reference all others; below 0 it is another answer:'),

@@ -5,7 +5,7 @@ function coverage() {
   const box = document.getElementById('coverage');
   const lines = pairs.flatMap((pair, i) => [texts.pairs[i].summary, ...texts.pairs[i].tokens]
       .map((text) => make('p', {}, make('strong', {}, pair.title), ': ' + text)));
-  if (record.error) lines.push(make('p', {class: 'wrong'}, 'The run was given up: ' + record.error));
+  if (record.error) lines.push(make('p', {class: 'wrong'}, 'The run was stopped: ' + record.error));
   for (const runner of record.runners || []) {
     if (runner.failure) {
       lines.push(make('p', {class: 'wrong'}, `${runner.name} failed: ${runner.failure.split('\n')[0]}`));

@@ -1,4 +1,4 @@
-// The tokens of the chosen pair: how many agree at each step, where prompts part, and what the logits
+// The tokens of the chosen pair: how many agree at each step, where prompts diverge, and what the logits
 // say of their distributions.
 
 const shownDivergences = 12;
@@ -35,7 +35,7 @@ function decodeParts(pair) {
   }
   const all = decode.divergences || [];
   if (!all.length) return parts;
-  parts.push(make('h3', {}, decode.forced ? 'Tokens that differ' : 'Where prompts part'),
+  parts.push(make('h3', {}, decode.forced ? 'Tokens that differ' : 'Where prompts diverge'),
       divergenceTable(pair, all.slice(0, shownDivergences)));
   if (all.length > shownDivergences) {
     parts.push(make('details', {}, make('summary', {}, `${count(all.length - shownDivergences)} more`),
@@ -64,10 +64,10 @@ function agreementCaption(decode) {
   if (decode.forced) parts.push('both sides are fed with the same tokens');
   if (decode.steps_per_point > 1) parts.push(`a point is of ${count(decode.steps_per_point)} steps`);
   const all = decode.divergences || [];
-  if (all.length) parts.push(`marks below: ${decode.forced ? 'tokens that differ' : 'where prompts part'}`);
+  if (all.length) parts.push(`marks below: ${decode.forced ? 'tokens that differ' : 'where prompts diverge'}`);
   const prompts = decode.diverged_prompts
-      ? `${some(decode.diverged_prompts, 'prompt')} part${decode.diverged_prompts === 1 ? 's' : ''}, after a median ` +
-        `of ${show(decode.tokens_until_divergence_median)} equal tokens over all prompts` : 'no prompt parts';
+      ? `${some(decode.diverged_prompts, 'prompt')} diverge${decode.diverged_prompts === 1 ? 's' : ''}, after a median ` +
+        `of ${show(decode.tokens_until_divergence_median)} equal tokens over all prompts` : 'no prompt diverges';
   return parts.join('; ') + `; ${prompts}.`;
 }
 

@@ -22,7 +22,7 @@ struct ModelTextOptions {
   std::vector<std::string>* unread = nullptr;  ///< gets the weights that could not be read, and why
 };
 
-/// The text behind "==== ONNX Model ====". Weights are read only where they are shown; one that
+/// The text after "==== ONNX Model ====". Weights are read only where they are shown; one that
 /// cannot be read says so in its place.
 std::string FormatModel(const OnnxModel& model, const ModelTextOptions& options);
 

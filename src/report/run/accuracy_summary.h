@@ -1,4 +1,4 @@
-// Polygraphy's summary of accuracy results that were judged anew.
+// Polygraphy's summary of accuracy results that were judged again.
 #pragma once
 
 #include "compare/accuracy_results.h"

@@ -88,7 +88,7 @@ void ComparisonPictures::Start(const IterationComparison& pair, const OutputComp
   const auto [worst, is_first] = worst_.try_emplace(owner_, badness);
   if (!is_first && !badness.IsWorseThan(worst->second)) {
     logger_.Verbose("The pictures of output '" + output.a_name +
-                    "' stay those of an earlier iteration, which is no better");
+                    "' are still those of an earlier iteration, which is no better");
     return;
   }
   worst->second = badness;
@@ -196,8 +196,8 @@ void ComparisonPictures::Show() {
   for (size_t i = 0; i < std::min(paths.size(), kMostShown); ++i) {
     if (const Status status = OpenOnDesktop(paths[i]); !status.ok()) {
       // What was asked for is not done, and the folder is known from here alone.
-      logger_.Warning("The pictures cannot be opened here: " + status.message() +
-                      ". They are in '" + fs::path(paths[i]).parent_path().string() + "'");
+      logger_.Warning("The pictures cannot be shown here: " + status.message() + ". They are in '" +
+                      fs::path(paths[i]).parent_path().string() + "'");
       return;
     }
     logger_.Info("Opening '" + paths[i] + "'");

@@ -60,7 +60,7 @@ class ComparisonPictures {
   void Note(Status status);
   bool ready() const { return survey_.has_value() && failure_.ok(); }
   Status SaveHeatmaps(ErrorKind kind);
-  /// A file stem that only `owner` uses; the same one when asked again.
+  /// A file stem that only `owner` uses; the same one at each call.
   std::string Claim(const std::string& owner, const std::string& name);
   void ForgetOldFiles(const std::string& owner, std::vector<std::string> files);
   Status Save(const Album& album, const Figure& figure, const std::string& stem);

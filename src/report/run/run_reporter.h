@@ -34,11 +34,11 @@ class RunReporter final : public RunObserver {
   void Waiting(std::optional<double> seconds) override { waiting_.Show(seconds); }
   void Progress(int64_t done, int64_t total) override;
 
-  /// Writes what was asked for with --save-accuracy-results.
+  /// Writes the file of --save-accuracy-results.
   Status SaveAccuracy();
 
-  /// Shows what was to be shown. Why a picture that was asked for was not made; `well`: nothing
-  /// else went wrong.
+  /// Shows what was to be shown. Why a requested picture was not made; `well`: nothing else went
+  /// wrong.
   Status FinishPictures(bool well) { return pictures_.Finish(well); }
 
  private:

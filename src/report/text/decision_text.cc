@@ -200,7 +200,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
           std::to_string(labels.wrong_to_wrong) + " wrong to wrong";
   const bool discordant = labels.right_to_wrong + labels.wrong_to_right > 0;
   text += discordant ? "; McNemar's exact p " + FormatG(labels.p, 3)
-                     : "; no sample is right on one side alone, which proves nothing";
+                     : "; no sample is right on only one side, so there is nothing to test";
   if (labels.samples_to_see <= 0) return text;
   return text + "; it takes about " + Counted(labels.samples_to_see, "sample") +
          " to see a change of " + PointsText(labels.change) + " with 80 % power";
@@ -282,7 +282,7 @@ std::string FormatMarginLosses(const BlameFlipsRecord& flips) {
                      ", one layer of the candidate alone\n";
   for (const BlameEatenMargin& layer : flips.margins) {
     text += "    " + VisibleLine(layer.node + " [" + layer.op_type) + "] " +
-            (layer.eaten < 0 ? "adds " : "eats ") + InPercent(std::fabs(layer.eaten)) +
+            (layer.eaten < 0 ? "adds " : "uses up ") + InPercent(std::fabs(layer.eaten)) +
             " %, which leaves " + FormatG(layer.margin, 3) +
             (layer.margin < 0 ? ": another answer" : "") + "\n";
   }

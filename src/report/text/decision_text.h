@@ -16,7 +16,7 @@ bool JudgedByDecisions(const RunRecord& record);
 bool IsLeftToMerge(const PairRecord& pair);
 bool IsLeftToMerge(const RunRecord& record);
 
-/// Is what this output's elements came to only reported: does the exit code rest on its decisions?
+/// Is the result of this output's elements only reported: do its decisions determine the exit code?
 bool IsReportedOnly(const PairRecord& pair, const OutputRecord& output);
 /// Do elements fail that count although the exit code rests on decisions: those of an output that
 /// no gate is about? Its name; empty: none does.
@@ -51,7 +51,7 @@ std::string FormatMarginLosses(const BlameFlipsRecord& flips);
 /// was decided.
 std::string FormatDecisions(const PairRecord& pair);
 
-/// The gates that are missed or undecided, each in a sentence behind "; "; empty where there are
+/// The gates that are missed or undecided, each in a sentence after "; "; empty if there are
 /// none.
 std::string FormatOpenGates(const PairRecord& pair);
 

@@ -83,7 +83,7 @@ std::string FormatDecode(const PairRecord& pair) {
   std::string text = CountedOf(decode.agreeing, decode.tokens, "token") + " of " +
                      Counted(decode.prompts, "prompt") + " agree (" + FormatG(share, 3) + " %" +
                      LeastInWords(decode) + ")" + fed + "; " + Counted(decode.diverged, "prompt") +
-                     Verb(decode.diverged, " parts", " part") + KindsInWords(decode) +
+                     Verb(decode.diverged, " diverges", " diverge") + KindsInWords(decode) +
                      ", after a median of " + FormatG(decode.until_median, 6) +
                      (decode.until_median == 1 ? " agreeing token" : " agreeing tokens") +
                      " over all prompts, at the least " + std::to_string(decode.until_least);

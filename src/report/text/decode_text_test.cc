@@ -42,7 +42,7 @@ PairRecord PartedPair(const std::string& kind) {
 
 TEST(FormatDecode, SaysWhereTokensPart) {
   EXPECT_EQ(FormatDecode(PartedPair("near tie")),
-            "12 of 16 tokens of 2 prompts agree (75 %); 1 prompt parts, after a median of 5.5 "
+            "12 of 16 tokens of 2 prompts agree (75 %); 1 prompt diverges, after a median of 5.5 "
             "agreeing tokens over all prompts, at the least 3; at step 3 of sequence 1, prompt 0: "
             "token 281 against 17, apart by 0.0025 in a and 0.0005 in b: a near tie, the logits "
             "are within their tolerance; 4 steps after a divergence, with other histories, were "

@@ -145,7 +145,7 @@ bool LeavesOutStates(const PairRecord& pair) {
 // Where each step has one state, what it hands on is seen by no other step.
 std::string UnseenStatesInWords(const PairRecord& pair, const TimeRecord& time) {
   if ((!time.own && !time.crossed) || !LeavesOutStates(pair)) return "";
-  return "; what the steps hand on was not compared (add --compare simple)";
+  return "; the states that steps pass on were not compared (add --compare simple)";
 }
 
 // The first step that is out of tolerance with one state, of all outputs; null: there is none.
@@ -223,7 +223,7 @@ std::string PartingInWords(const BlameStepRecord& step) {
   const std::string where = PartsHere(step) ? "there"
                                             : "at step " + std::to_string(parted.step) +
                                                   " of sequence " + std::to_string(parted.sequence);
-  return "the tokens part " + where + ", prompt " + std::to_string(parted.prompt) + ": token " +
+  return "the tokens diverge " + where + ", prompt " + std::to_string(parted.prompt) + ": token " +
          token(parted.first_token) + " against " + token(parted.second_token) + " (" + parted.kind +
          "); ";
 }

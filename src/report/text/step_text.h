@@ -1,4 +1,4 @@
-// What a run with steps says of time, in words.
+// The development over the steps of a run, in words.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vernier {
 
-/// How the error of a pair goes on from step to step, and where it is first out of tolerance: one
+/// How the error of a pair develops from step to step, and where it is first out of tolerance: one
 /// sentence about the output that says most (one that failed first, else the one whose error grows
 /// most; a state only where there is nothing else). Empty where no output has a time.
 std::string FormatSteps(const PairRecord& pair);

@@ -274,9 +274,9 @@ VerdictText FromParts(const RunRecord& record) {
   }
   if (!record.error.empty()) {
     return {record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete,
-            "The run was given up: " + FirstLine(record.error) + "."};
+            "The run was stopped: " + FirstLine(record.error) + "."};
   }
-  return {Outcome::kNoVerdict, "Nothing was to be compared."};
+  return {Outcome::kNoVerdict, "There was nothing to compare."};
 }
 
 std::string DescribeGate(const GateRecord& gate) {
@@ -301,7 +301,7 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   const std::string failed = FailedRunners(record);
   if (!failed.empty()) return failed + " failed";
   if (!record.rejections.empty()) return FirstLine(record.rejections.front());
-  if (!record.error.empty()) return "the run was given up: " + FirstLine(record.error);
+  if (!record.error.empty()) return "the run was stopped: " + FirstLine(record.error);
   const bool rejected = std::any_of(record.pairs.begin(), record.pairs.end(),
                                     [](const PairRecord& pair) { return pair.rejected; });
   if (rejected) return "--strict accepts no agreement that shows nothing";

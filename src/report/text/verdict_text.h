@@ -9,9 +9,9 @@
 namespace vernier {
 
 enum class Outcome : uint8_t {
-  kMatched,     ///< everything that was asked for was done and agrees
+  kMatched,     ///< everything that was requested was done and agrees
   kMismatched,  ///< something differs
-  kIncomplete,  ///< nothing differs, but less was compared, or done, than asked for
+  kIncomplete,  ///< nothing differs, but less was compared, or done, than requested
   kNoVerdict,   ///< nothing was to be compared
 };
 

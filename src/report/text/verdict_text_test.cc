@@ -85,10 +85,10 @@ TEST(DecideVerdict, BlameThatCouldNotLookAtAnOutputIsNoAcquittal) {
   RunRecord record;
   auto blame = std::make_shared<BlameRecord>();
   blame->compared = 1;
-  blame->error = "output 'z' was not looked at: only the reference has it";
+  blame->error = "output 'z' was not examined: only the reference has it";
   record.blame = blame;
   EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
-  EXPECT_THAT(DecideVerdict(record).sentence, HasSubstr("output 'z' was not looked at"));
+  EXPECT_THAT(DecideVerdict(record).sentence, HasSubstr("output 'z' was not examined"));
   EXPECT_THAT(DecideVerdict(record).sentence, Not(HasSubstr("Nothing is to blame")));
 }
 

@@ -1,6 +1,6 @@
 // Whether an output that is over its error bound belongs to a model that amplifies rounding: the
-// runner infers once more with every float input moved by one rounding step, which no faultless
-// runtime can be told from; where no input is a float, or the model makes steps of all floats, with
+// runner infers once more with every float input moved by one rounding step, which no correct
+// runtime can distinguish; where no input is a float, or the model makes steps of all floats, with
 // the model's weights moved so. Where one side rounds to a short type, inputs and weights are moved
 // by steps of that type.
 #pragma once
@@ -42,7 +42,7 @@ using InferMoved = std::function<Result<TensorMap>(std::optional<Nudge> nudge)>;
 /// Whether a runner gives the same outputs for the same feed.
 enum class Repeats : uint8_t { kSurely, kPerhaps };
 
-/// What a graph shows of a model: others may draw random numbers. `random_operator` is one of it.
+/// What a graph shows: other models may draw random numbers. `random_operator` is one of it.
 Repeats RepeatsOf(const ModelPlan& model, const std::string& random_operator);
 
 /// Of the outputs whose names `rechecked` has, which `made` holds, the condition: by how many

@@ -20,7 +20,7 @@
 
 namespace vernier {
 
-/// Two streams, how their outputs meet, and what was found of them.
+/// Two streams, how their outputs are paired, and what was found about them.
 struct ComparedPair {
   size_t first = 0;  ///< its place among the streams
   size_t second = 0;
@@ -58,7 +58,7 @@ struct ComparedPairs {
   static Result<ComparedPairs> Find(const RunPlan& plan, std::vector<std::string> names,
                                     bool marked, std::span<const std::string> formats = {});
 
-  /// How people call the sides of all pairs, in the pairs' order: in rows and in sentences. By
+  /// The users' names for the sides of all pairs, in the pairs' order: in rows and in sentences. By
   /// default by the names of the streams.
   void NamePairs(std::vector<std::pair<std::string, std::string>> shown);
 

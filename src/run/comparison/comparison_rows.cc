@@ -114,7 +114,7 @@ RowsEnd ComparisonRun::EndOfRows(const RunFaults& faults, const RunRecord& recor
     const PairRecord& pair = record.pairs[i];
     if (pair.compared_iterations >= pair.expected_iterations) continue;
     end.not_done.push_back(
-        compared_.pairs[i].label() + ": the comparison ended early, behind " +
+        compared_.pairs[i].label() + ": the comparison ended early, after " +
         CountedOf(pair.compared_iterations, pair.expected_iterations, "iteration"));
   }
   return end;

@@ -60,8 +60,8 @@ std::string WhyNothingMeets(const VerdictScope& scope, const ComparedPair& pair,
   if (left_out) return "--map-outputs leaves out every output";
   if (!record.not_logits.empty()) {
     const std::optional<int64_t>& axis = scope.plan.compare->logits_axis.fallback;
-    return "--compare logits is for none of the outputs: it takes floating ones with two classes "
-           "or more" +
+    return "--compare logits applies to none of the outputs: it needs floating-point outputs with"
+           " at least two classes" +
            (axis.value_or(-1) == -1 ? std::string() : " along axis " + std::to_string(*axis)) +
            "; --compare simple takes all";
   }

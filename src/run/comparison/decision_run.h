@@ -1,4 +1,4 @@
-// What the outputs of a pair decide, over all iterations of a run (`--decision`).
+// The decisions about the outputs of a pair, over all iterations of a run (`--decision`).
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct IterationComparison;
 
 /// What the exit code rests on; never kUnsaid.
 JudgeRule JudgeOf(const RunPlan& plan);
-/// The options of the comparison. Elements that are only reported end nothing: what is behind them
-/// may be what the exit code rests on.
+/// The options of the comparison. Elements that are only reported do not end the run: later ones
+/// may determine the exit code.
 Indirect<CompareOptions> OptionsToCompare(const RunPlan& plan);
 /// "elements", "decisions" or "both".
 std::string_view JudgeName(JudgeRule rule);
@@ -70,11 +70,11 @@ class PairDecisions {
   /// The decisions and their gates.
   void AddTo(PairRecord& record) const;
 
-  /// What was to be decided and was not, a sentence each.
+  /// What should have been decided and was not, a sentence each.
   std::vector<std::string> Missing() const;
   /// Samples without a label, and labels without a sample or a decision, a sentence each.
   std::vector<std::string> UnfitLabels() const;
-  /// What may make figures mean something else than they seem to, a sentence each.
+  /// What may make figures misleading, a sentence each.
   std::vector<std::string> Doubts() const;
   /// Whether the exit code rests on the elements of an output although it rests on decisions: no
   /// gate is about it. Of what was decided up to now.

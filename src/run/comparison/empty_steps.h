@@ -18,9 +18,9 @@ class EmptySteps {
   /// In the order of steps.
   void Add(const StepPosition& position, const IterationComparison& comparison);
 
-  /// A sentence for each output that is empty at most of the steps behind a first one that is not:
-  /// there nothing was compared. Where the first axis is empty there may be nothing to find, as for
-  /// boxes in a picture; that counts for logits alone.
+  /// A sentence for each output that is empty at most of the steps after a first one that is not:
+  /// nothing was compared there. An empty first axis may just mean that nothing was found, as for
+  /// boxes in a picture; it counts only for logits.
   std::vector<std::string> Describe() const;
 
  private:

@@ -41,7 +41,7 @@ std::string IterationsInWords(const std::vector<int64_t>& iterations) {
 }
 
 std::string WhyNoFlips(const RunRecord& run) {
-  if (!run.error.empty()) return "the run was given up";
+  if (!run.error.empty()) return "the run was stopped";
   const bool decided = std::ranges::any_of(run.pairs, [](const PairRecord& pair) {
     return std::ranges::any_of(pair.decisions,
                                [](const DecisionRecord& one) { return one.samples > 0; });

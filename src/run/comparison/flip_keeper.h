@@ -40,8 +40,8 @@ class FlipKeeper {
   const TensorMap& feed() const { return feed_; }
   void RestoreFeed(TensorMap feed) { feed_ = std::move(feed); }
 
-  /// After the pairs of an iteration were folded: keeps what is among the worst flips, and lets go
-  /// of the feed and of what no longer is. `device` (may be null) as for FlipFeeds::Keep. Errors as
+  /// After the pairs of an iteration were folded: keeps what is among the worst flips, and releases
+  /// the feed and what no longer is. `device` (may be null) as for FlipFeeds::Keep. Errors as
   /// FlipFeeds::Keep and FlipPictures::DrawnOf.
   Status Keep(int64_t iteration, const IterationOutputs& outputs,
               const std::vector<ComparedPair>& pairs, DeviceMeasure* device);

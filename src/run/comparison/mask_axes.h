@@ -1,4 +1,4 @@
-// Which outputs have their positions along the axis of a mask that is fed: for sure, by the names
+// Which outputs certainly have their positions along the axis of a mask that is fed, by the names
 // that ONNX models give their dimensions.
 #pragma once
 
@@ -30,7 +30,7 @@ class MaskAxes {
   };
 
   /// Are runners among the two, all of which take this input, and no other in its place or
-  /// elsewhere? Those that do not say what they take are given whole feeds.
+  /// elsewhere? Those that do not declare their inputs get whole feeds.
   bool IsFed(const std::string& input, const Streams& streams) const;
 
   /// The outputs of A whose positions are along the mask's axis: a model names the two dimensions

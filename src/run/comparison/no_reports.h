@@ -1,4 +1,4 @@
-// An observer for comparisons of which only the record is wanted.
+// An observer for comparisons that only need the record.
 #pragma once
 
 #include <span>

@@ -40,8 +40,8 @@ class PairTokens {
   void Note(int64_t iteration, const StepPosition& position, const std::string& name,
             const Logits& logits);
 
-  /// Has a prompt of this sequence parted at a step before this one, so that the sides have another
-  /// history? Never with forced tokens.
+  /// Has a prompt of this sequence diverged at a step before this one, so that the sides have
+  /// different histories? Never with forced tokens.
   bool IsAfterDivergence(const StepPosition& position) const;
   /// Have all prompts of this sequence ended at a step before this one, on both sides? Their
   /// outputs mean nothing then.
@@ -56,8 +56,8 @@ class PairTokens {
   /// Of logits that were compared.
   struct Verdict {
     bool within = false;  ///< their tolerance
-    /// They were judged element by element, or by the class that is largest. What a metric says of
-    /// all of them says nothing of two tokens: then a near tie is one by their margins.
+    /// They were judged element by element, or by the class that is largest. A metric over all of
+    /// them shows nothing about two tokens: then the margins decide what is a near tie.
     bool by_element = true;
   };
   /// An iteration that was noted and compared; nullopt: its logits were not, so that near ties
@@ -66,8 +66,8 @@ class PairTokens {
 
   /// Null where nothing was noted, or that is several iterations ago.
   const TokensOfStep* At(int64_t iteration) const;
-  /// The prompts of an iteration that have not ended before it, on both sides; null where all go
-  /// on, or the iteration is one that At() knows nothing of or that is not compared.
+  /// The prompts of an iteration that have not ended before it, on both sides; null if all
+  /// continue, or the iteration is unknown to At() or not compared.
   const std::vector<int64_t>* GoingOnAt(int64_t iteration) const;
 
   int64_t left_out() const { return record_.steps_after + record_.steps_after_end; }

@@ -1,4 +1,4 @@
-// What the comparison of a pair comes to: faults, rejections and notes of the run.
+// The outcome of the comparison of a pair: faults, rejections and notes of the run.
 #pragma once
 
 #include <cstdint>
@@ -53,18 +53,18 @@ bool PassesByTotal(const RunPlan& plan, const ComparedPair& pair, std::string_vi
 /// on average.
 bool OutputsPass(const RunPlan& plan, const ComparedPair& pair);
 
-/// What makes a pair that passes mean less, or nothing: other inputs, what could not be verified,
+/// What makes the pass of a pair show less, or nothing: other inputs, what could not be verified,
 /// NaN that post-processing hid, types and, with --strict, conditions.
 void JudgeOutputs(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record);
 
 /// Whether all iterations and outputs were compared.
 void JudgeCoverage(const VerdictScope& scope, const ComparedPair& pair, const PairRecord& record);
 
-/// What was decided, and the gates of decisions. What was not decided is not done, whatever the
-/// exit code rests on.
+/// What was decided, and the gates of decisions. Missing decisions are not done, whatever
+/// determines the exit code.
 void JudgeDecisions(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record);
 
-/// The tokens that runners chose (--decode): where they part, and how many agree.
+/// The tokens that runners chose (--decode): where they diverge, and how many agree.
 void JudgeTokens(const VerdictScope& scope, const ComparedPair& pair, PairRecord& record);
 
 }  // namespace vernier

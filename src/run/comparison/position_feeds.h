@@ -17,22 +17,22 @@
 
 namespace vernier {
 
-/// How a mask is called where the user names none.
+/// The usual name of a mask, if the user names none.
 inline constexpr const char* kUsualMask = "attention_mask";
 /// That of a decoder's positions, beside the one of an encoder.
 inline constexpr const char* kDecoderMask = "decoder_attention_mask";
 /// Instead of a mask's name: all positions are compared.
 inline constexpr std::string_view kNoMask = "none";
 
-/// What a feed has of tokens or, where `usual` is one of the two above, of a mask: the input
-/// `asked`, or without a name the one that is usually called so. Null: the feed has none, or what
-/// it has is not of positions. Of an input that was named kInvalidArgument where there is none,
-/// kMalformed where it cannot be tokens or a mask.
+/// The tokens of a feed or, where `usual` is one of the two above, its mask: the input `asked`, or
+/// without a name the one that is usually called so. Null: the feed has none, or what it has is not
+/// of positions. Of an input that was named kInvalidArgument where there is none, kMalformed where
+/// it cannot be tokens or a mask.
 Result<const NamedTensor*> FindPositions(const std::string& asked, std::string_view usual,
                                          const TensorMap& feed);
 
-/// Are positions that a mask excludes left out of comparisons? Masks that were drawn at random say
-/// nothing of them, unless the user names one; Polygraphy compares all.
+/// Are positions that a mask excludes left out of comparisons? Masks that were drawn at random do
+/// not count, unless the user names one; Polygraphy compares all.
 bool MayLeaveOutPositions(const RunPlan& plan);
 
 /// Which rows of a file of tokens iterations, or sequences of steps, have taken, one after another.
@@ -74,7 +74,7 @@ class PositionFeeds {
   /// and of elements only outputs whose positions are along its axis for sure. After For().
   const FedPositions* ForPair(MaskAxes& axes, const MaskAxes::Streams& streams,
                               const MatchedSides& sides);
-  /// Lets go of an iteration that was compared, and those before it.
+  /// Releases an iteration that was compared, and those before it.
   void Forget(int64_t iteration);
 
   /// Takes the rows of the tokens that judged. kMalformed where tokens or a mask that were asked

@@ -1,5 +1,5 @@
-// Rows of outputs that belong to prompts which go on, where others of the batch have ended
-// (--decode-stop): the others are left out of every comparison.
+// Rows of outputs of prompts that continue while others of the batch have ended (--decode-stop):
+// the others are left out of every comparison.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class PromptAxes {
     std::string tokens;
     std::string name;
   };
-  /// A model says so of one of two outputs that are compared, and none otherwise.
+  /// A model says so about one of two outputs that are compared, and none contradicts.
   bool HaveRows(const Output& first, const Output& second);
 
  private:

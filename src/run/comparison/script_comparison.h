@@ -10,7 +10,7 @@ namespace vernier {
 
 struct CompareOptions;
 
-/// What becomes of a script's verdict on a name that neither side has, and of one that is no truth
+/// What happens to a script's verdict on a name that neither side has, and of one that is no truth
 /// value ("FAILED", [False]).
 enum class StrangeVerdicts : uint8_t {
   /// The first, passing, shows nothing and is left out, and a failure stays one; the second is
@@ -19,8 +19,8 @@ enum class StrangeVerdicts : uint8_t {
   kTaken,  ///< as Polygraphy does
 };
 
-/// The script's verdicts in the form of any other comparison. Outputs that the script says nothing
-/// of are in `without_verdict`: what it compares is its own affair, but not unseen.
+/// The script's verdicts in the form of any other comparison. Outputs without a verdict are in
+/// `without_verdict`: the script may omit outputs, but that is reported.
 Result<IterationComparison> CompareWithScript(ScriptClient& script, const IterationResult& a,
                                               const IterationResult& b, int64_t iteration,
                                               StrangeVerdicts strange);

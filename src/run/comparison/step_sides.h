@@ -26,13 +26,13 @@ class StepSides {
   void FitWholeSequences(const ComparedPair& pair, MatchedSides& sides) const;
 
   /// Leaves the pairs of states in the place of `sides` that are not compared at this step, and
-  /// takes them out of `sides`. Where each side has its own, what is wrong with them shows behind
-  /// it; an error of a state that is not fed back shows nowhere else.
+  /// takes them out of `sides`. If each side has its own, a wrong state shows at later steps; an
+  /// error of a state that is not fed back shows nowhere else.
   std::vector<OutputPair> TakeStates(const ComparedPair& pair, int64_t iteration,
                                      MatchedSides& sides) const;
 
-  /// What is fed back decides nothing for whoever uses the model, unless it is named or there is
-  /// nothing else.
+  /// What is fed back matters to no user of the model, unless it is named or there is nothing
+  /// else.
   void LeaveOutStates(const ComparedPair& pair, MatchedSides& sides) const;
 
   /// What is fed back is no distribution over classes, unless it is named: takes those away that

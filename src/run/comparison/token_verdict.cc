@@ -1,4 +1,4 @@
-// What it means for the end of a run that tokens part (--decode).
+// What it means for the end of a run that tokens diverge (--decode).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -61,7 +61,7 @@ void JudgeBeyondTolerance(const VerdictScope& scope, const ComparedPair& pair,
   const std::string why = found && beyond->kind == "not compared"
                               ? ", and the logits were not compared"
                               : " where the logits are out of tolerance";
-  std::string sentence = pair.label() + ": the tokens part" + why +
+  std::string sentence = pair.label() + ": the tokens diverge" + why +
                          (found ? ": " + DescribeBeyond(*beyond) : std::string());
   if (scope.judges_elements()) return scope.Reject(std::move(sentence));
   scope.run.notes.push_back(sentence + ": reported only (--judge decisions)");
@@ -76,9 +76,9 @@ void JudgeOnlyFirstSteps(const VerdictScope& scope, const ComparedPair& pair,
   if (!goes_on || !left_out || !pair.tokens.saw_only_first_steps()) return;
   std::string sentence =
       pair.label() +
-      ": --decode: every prompt ends or parts at its first token, so that no step to which "
+      ": --decode: every prompt ends or diverges at its first token, so no step to which "
       "anything "
-      "was fed back was compared: add --state reference or --tokens to compare the steps behind it";
+      "was fed back was compared: add --state reference or --tokens to compare the steps after it";
   if (plan.lenient && !plan.strict) return scope.run.notes.push_back(std::move(sentence));
   scope.NotDone(std::move(sentence));
 }

@@ -1,4 +1,4 @@
-// An engine built for its file alone, or opened to see what it is, with no inference.
+// An engine that is built for its file alone, or opened to describe it, without an inference.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>
                                      Logger& logger, const Embedder* caller = nullptr,
                                      const LiveRunner::Waiting& waiting = nullptr);
 
-/// Opens the plan's one runner, whose model is an engine, and returns what the engine says of
+/// Opens the plan's one runner, whose model is an engine, and returns the engine's description of
 /// itself. Errors are those of the backend.
 Result<EngineRecord> DescribeEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
                                         Logger& logger);

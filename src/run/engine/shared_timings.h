@@ -1,4 +1,4 @@
-// What the builds of one command learn from each other: TensorRT times a kernel once.
+// Kernel timings that the builds of one command share: TensorRT times a kernel once.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Feeds that a backend chooses int8 scales with, made before it opens a model, from where the run's
-// own feeds come from.
+// Feeds with which a backend chooses int8 scales, made before it opens a model, from the source of
+// the run's own feeds.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-/// Does a runner ask for calibration, as far as its options say?
+/// Does a runner need calibration, according to its options?
 bool AsksForCalibration(const RunnerPlan& runner);
 
 /// A temporary file with feeds, removed with the object. The file is between this program and its

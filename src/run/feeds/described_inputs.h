@@ -1,4 +1,4 @@
-// Inputs as the command line describes them, where a model says little or nothing of them.
+// Inputs as the command line describes them, if a model declares little or nothing about them.
 #pragma once
 
 #include <span>

@@ -76,7 +76,8 @@ Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
                     [&](const InputRange& range) { return range.input == input.input; });
     logger.Once(Severity::kWarning,
                 "Input tensor: " + input.input + " | It " + input.how + ": no range derived" +
-                    (ranged ? " for that; give --val-range where that of its other uses is no good"
+                    (ranged ? " for that; give --val-range if the range of its other uses does not"
+                              " fit"
                             : "; give --val-range"));
   }
   for (const InputRange& range : found.ranges) AddGraphRange(range, options, logger);

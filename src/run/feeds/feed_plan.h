@@ -1,5 +1,5 @@
-// What random feeds are made like, beyond the words of the command line: the ranges that a model's
-// graph demands, and a sample that is imitated.
+// How random feeds are drawn, in addition to the words of the command line: the ranges that a
+// model's graph demands, and a sample that is imitated.
 #pragma once
 
 #include <span>

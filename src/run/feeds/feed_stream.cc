@@ -71,9 +71,9 @@ Status FeedStream::OpenScript(const RunPlan& plan, std::span<const TensorInfo> i
         "others)");
   }
   logger_.Once(Severity::kWarning,
-               "--shard: the data loader script makes the feeds of all shards in each of them, and "
-               "those of the others are passed over: an object with __len__ and __getitem__ would "
-               "be asked for its own alone");
+               "--shard: the data loader script generates the feeds of all shards in every shard,"
+               " and those of other shards are skipped: an object with __len__ and __getitem__"
+               " would generate only its own");
   return {};
 }
 

@@ -88,12 +88,12 @@ class FeedStream {
   /// and where several files were loaded its file. Empty for the first feed of a single file, or of
   /// none.
   std::string NameOf(int64_t place) const;
-  /// That a script's object said that it has more feeds than it gave by its end; empty: it did not.
+  /// A sentence if a script's object announced more feeds than it gave by its end; else empty.
   std::string DescribeShortfall() const;
   /// Of a shard whose script makes the feeds of all shards, one after the other.
   bool passes_over() const { return passes_over_; }
 
-  /// How many feeds were asked for, or files of feeds hold, images that were skipped left out;
+  /// How many feeds were requested, or files of feeds hold, images that were skipped left out;
   /// nullopt where a script or the length of sequences decides, and as long as files were not
   /// opened yet.
   std::optional<int64_t> expected() const;

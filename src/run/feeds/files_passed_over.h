@@ -1,4 +1,4 @@
-// What a folder of images holds beside those that can be read.
+// What a folder of images contains besides those that can be read.
 #pragma once
 
 #include <cstdint>

@@ -121,8 +121,8 @@ Result<TensorInfo> InputForImages(std::span<const TensorInfo> inputs) {
   if (sure.size() == 1) return *sure.front();
   if (inputs.empty()) {
     return InvalidArgument(
-        "--load-inputs: images are fitted to the inputs of the first runner, which does not say "
-        "them; load tensors instead, or use --data-loader-script");
+        "--load-inputs: images are fitted to the inputs of the first runner, which does not"
+        " declare them; load tensors instead, or use --data-loader-script");
   }
   return InvalidArgument("--load-inputs: " + std::string(candidates.empty() ? "none" : "several") +
                          " of the inputs " + names +
@@ -136,9 +136,9 @@ struct RemarkText {
 };
 constexpr std::array kRemarks = {
     RemarkText{kPaletteImage, "has a palette, and is converted to RGB"},
-    RemarkText{kSixteenBitImage, "has 16 bits a value, of which the upper 8 are taken"},
+    RemarkText{kSixteenBitImage, "has 16 bits a value, of which the upper 8 are used"},
     RemarkText{kAlphaImage, "has transparency, which is dropped"},
-    RemarkText{kTurnedImage, "is to be shown turned (EXIF), and is taken as it is stored"},
+    RemarkText{kTurnedImage, "is marked as rotated (EXIF), and is used as it is stored"},
     RemarkText{kCmykImage, "has printing colours (CMYK), and is converted to RGB"}};
 
 }  // namespace

@@ -46,7 +46,7 @@ std::string DescribeSkipped(std::span<const SkippedImage> skipped, int64_t files
 Status NoneCanBeRead(int64_t files, const std::string& first);
 
 /// Reads them one after the other, of a shard its own. They are decoded in a worker of its own,
-/// also with --in-process, which is started with the first and anew where an image kills it. Not
+/// also with --in-process, which is started with the first, and again if an image kills it. Not
 /// thread-safe.
 class ImageFeeds {
  public:
@@ -58,7 +58,7 @@ class ImageFeeds {
                                                   std::span<const TensorInfo> inputs,
                                                   Logger& logger);
 
-  /// The next image; nullopt behind the last. One that is damaged, too large or kills its worker is
+  /// The next image; nullopt after the last. One that is damaged, too large or kills its worker is
   /// skipped with a warning; kMalformed for it with --strict, and at the end where none could be
   /// read, unless it is a shard. kInvalidArgument where its size does not fit.
   Result<std::optional<TensorMap>> Next();
@@ -80,7 +80,7 @@ class ImageFeeds {
   }
   /// Likewise: how large they are as files, before --preprocess.
   const std::vector<ImageSize>& sizes() const { return sizes_; }
-  /// What becomes of each image.
+  /// How each image is processed.
   const ImageRecipe& recipe() const { return request_.recipe; }
   /// How many images were skipped and which, for the record; empty: none.
   std::string NoteOfSkipped() const;

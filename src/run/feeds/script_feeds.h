@@ -26,7 +26,7 @@ class ScriptFeeds {
   static Result<std::unique_ptr<ScriptFeeds>> Create(std::unique_ptr<ScriptClient> script,
                                                      FeedReuse reuse);
 
-  /// Feed `index`; nullopt behind the last. Each is made by the script once, in order, those that
+  /// Feed `index`; nullopt after the last. Each is made by the script once, in order, those that
   /// are passed over too; `inputs` are those of the first runner. kIo, or as
   /// ScriptClient::NextFeed.
   Result<std::optional<TensorMap>> Read(int64_t index, std::span<const TensorInfo> inputs);

@@ -43,13 +43,13 @@ Status CheckNext(const std::string& path, const ShardFileName& name, const Shard
                            "which skips none");
   }
   if (before.number > 0 && !AreOfOneRun(name, before)) {
-    return InvalidArgument(what + TextOfRule(name) + ", behind shard " + OfCount(before) +
+    return InvalidArgument(what + TextOfRule(name) + ", after shard " + OfCount(before) +
                            TextOfRule(before) + ": they are not of the same run");
   }
   if (name.number == before.number + 1) return {};
   if (name.number == before.number) return InvalidArgument(what + " again: give each shard once");
   if (name.number < before.number) {
-    return InvalidArgument(what + " and stands behind shard " + std::to_string(before.number) +
+    return InvalidArgument(what + " and comes after shard " + std::to_string(before.number) +
                            ": give them once each, in the order of their numbers");
   }
   const bool comes_later = std::ranges::any_of(files, [&](const ShardTensors& file) {
@@ -57,7 +57,7 @@ Status CheckNext(const std::string& path, const ShardFileName& name, const Shard
     return other && other->whole == name.whole && other->number == before.number + 1;
   });
   if (comes_later) {
-    return InvalidArgument(what + " and stands before shard " + std::to_string(before.number + 1) +
+    return InvalidArgument(what + " and comes before shard " + std::to_string(before.number + 1) +
                            ": give them once each, in the order of their numbers");
   }
   return InvalidArgument("shard " + std::to_string(before.number + 1) + " of " +

@@ -1,4 +1,4 @@
-// Whether the files of shards are all there, by their names.
+// Whether the files of all shards exist, by their names.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
 /// them such a folder must have no other file that is read. Other paths are not looked at.
 Status CheckFoldersOfShards(std::span<const std::string> paths);
 
-/// The same of paths and patterns (ExpandPattern) of inputs that are read behind each other, which
-/// shards by stride cannot be, and of the folders among them. One file of a shard may be named
+/// The same for paths and patterns (ExpandPattern) of inputs that are read one after another, which
+/// shards by stride cannot be, and for the folders among them. One file of a shard may be named
 /// alone.
 Status CheckListedShards(std::span<const std::string> paths);
 

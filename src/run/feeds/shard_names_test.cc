@@ -79,19 +79,19 @@ TEST(ShardNames, FilesAreJoinedInOrderAndWhole) {
   EXPECT_EQ(ConcatError({"a.npz", "a.npz"}), "");
   EXPECT_THAT(ConcatError({name(1), name(3)}),
               HasSubstr("shard 2 of 3 of 'o.npz' is missing before"));
-  EXPECT_THAT(ConcatError({name(2), name(1), name(3)}), HasSubstr("stands before shard 1"));
+  EXPECT_THAT(ConcatError({name(2), name(1), name(3)}), HasSubstr("comes before shard 1"));
   EXPECT_THAT(ConcatError({name(1), name(2)}), HasSubstr("shard 3 of 3 of 'o.npz' is missing"));
   EXPECT_THAT(ConcatError({name(1), name(1)}), HasSubstr("is shard 1 of 3 again"));
-  EXPECT_THAT(ConcatError({name(1), name(2), name(1)}), HasSubstr("stands behind shard 2"));
+  EXPECT_THAT(ConcatError({name(1), name(2), name(1)}), HasSubstr("comes after shard 2"));
   EXPECT_THAT(ConcatError({name(1), name(2, "-of-0004.npz")}), HasSubstr("not of the same run"));
   const auto by_stride = [&](int number, const std::string& mark = "-stride") {
     return name(number, ("-of-0002" + mark + ".npz").c_str());
   };
   EXPECT_EQ(ConcatError({by_stride(1), by_stride(2)}), "");
-  EXPECT_THAT(ConcatError({by_stride(2), by_stride(1)}), HasSubstr("stands before shard 1"));
+  EXPECT_THAT(ConcatError({by_stride(2), by_stride(1)}), HasSubstr("comes before shard 1"));
   EXPECT_THAT(ConcatError({by_stride(1)}), HasSubstr("shard 2 of 2 of 'o.npz' is missing"));
   EXPECT_THAT(ConcatError({by_stride(1), by_stride(2, "-stride-4")}),
-              HasSubstr("by stride of 4, behind shard 1 of 2 by stride: they are not of the same"));
+              HasSubstr("by stride of 4, after shard 1 of 2 by stride: they are not of the same"));
   EXPECT_THAT(ConcatError({by_stride(1), by_stride(2, "")}), HasSubstr("not of the same run"));
   EXPECT_THAT(ConcatError({by_stride(1, "-stride-images")}),
               HasSubstr("does not say which of them it skipped"));

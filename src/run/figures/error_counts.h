@@ -18,7 +18,7 @@ namespace vernier {
 struct IterationComparison;
 
 /// How often each error occurs. Of more than kMost different ones the last bits are dropped, as few
-/// as will do: that depends on the errors alone, not on their order, nor on who counted which.
+/// as will do: that depends on the errors alone, not on their order or on which shard counted them.
 class ErrorCounts {
  public:
   static constexpr size_t kMost = size_t{1} << 16;  // 2 MiB

@@ -1,4 +1,4 @@
-// What --compare logits measured of one output, as the record keeps it.
+// The measurements of --compare logits for one output, as the record keeps them.
 #pragma once
 
 #include "compare/comparison.h"

@@ -13,9 +13,9 @@ namespace vernier {
 /// Does nothing but the means of `logits` fail, its mean divergence or its share of equal top-1?
 bool OnlyLogitsFail(const OutputComparison& output);
 
-/// What the text was cut into decides nothing: an output passes whose mean divergence and share of
-/// equal top-1 are within their thresholds over all positions, unless an iteration is beyond the
-/// noise of the others. The means of the iterations are kept, 8 bytes each.
+/// How the text is divided into iterations does not matter: an output passes whose mean divergence
+/// and share of equal top-1 are within their thresholds over all positions, unless an iteration is
+/// beyond the noise of the others. The means of the iterations are kept, 8 bytes each.
 class LogitsTotalGate {
  public:
   void Add(const OutputComparison& output, const OutputRow& row, int64_t iteration);

@@ -1,4 +1,4 @@
-// The numbers that an output's charts are drawn from.
+// The numbers for an output's charts.
 #pragma once
 
 #include "compare/comparison.h"

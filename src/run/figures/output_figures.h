@@ -13,7 +13,7 @@ struct OutputComparison;
 /// Whether to read the elements again for the record's charts.
 enum class Charts : uint8_t { kNone, kWanted };
 
-/// What one function said of an output.
+/// The result of one function for an output.
 GateRecord MakeGate(const FunctionResult& result);
 
 /// What the comparison measured; parts that it did not are absent.

@@ -79,7 +79,7 @@ class PairRecorder {
                  const std::function<OutputFigures()>& figures);
   /// Among record_.outputs; their number: none is called so.
   size_t PlaceOf(std::string_view output) const;
-  /// Does another iteration make up for those of which `tally` knows that they show nothing?
+  /// Does another iteration show something, and so outweigh those of `tally` that show nothing?
   bool IsShown(const OutputTally& tally) const;
   void AddLogits(const OutputComparison& output, size_t index);
 

@@ -1,4 +1,4 @@
-// What the classes of a network are called (`--class-names`), for people.
+// The names of a network's classes (`--class-names`), for people.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class ClassNames {
 
   /// What a side decided, DecisionSample::first, in words: "281 7" as "tabby (281), cock (7)", of a
   /// map "281:64 7:9" as "tabby (281): 64, cock (7): 9". Of ctc, whose classes are symbols, their
-  /// names one behind the other. Numbers without a name stay, and so do texts of kinds that decide
+  /// names one after the other. Numbers without a name stay, and so do texts of kinds that decide
   /// no classes.
   std::string InWords(DecisionKind kind, const std::string& decision) const;
 

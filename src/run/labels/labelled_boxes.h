@@ -34,7 +34,7 @@ class BoxLabels {
   /// Errors of ReadCocoLabels, behind what the file is for; kMalformed where it has no image.
   static Result<BoxLabels> Load(const std::string& path);
 
-  /// What sentences call them: "--labels 'instances.json'".
+  /// Their name in sentences: "--labels 'instances.json'".
   const std::string& name() const { return name_; }
   const CocoLabels& coco() const { return coco_; }
 
@@ -83,7 +83,7 @@ class BoxLabels {
   /// Null: it was not fed with an image file.
   const Fed* FedWith(int64_t iteration) const;
 
-  /// What should be known of the file: annotations that were left out, an id of 0. Sentences.
+  /// Notes about the file: annotations that were left out, an id of 0. Sentences.
   std::vector<std::string> Notes() const;
 
  private:

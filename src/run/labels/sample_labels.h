@@ -1,5 +1,5 @@
-// What is right about the samples of a run (`--labels`), read from files or from the folders of
-// images, and what its classes are called.
+// The right answers for the samples of a run (`--labels`), read from files or from the folders of
+// images, and the names of its classes.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class SampleLabels {
   /// They come with what is fed, as a tensor of that name.
   static SampleLabels OfFeeds(const std::string& words, std::string key);
 
-  /// What sentences call them: "--labels 'labels.npy'".
+  /// Their name in sentences: "--labels 'labels.npy'".
   const std::string& name() const { return name_; }
   /// Whether each iteration has labels of its own, so that it does not matter which came before.
   bool by_iteration() const { return by_iteration_; }
@@ -66,8 +66,8 @@ class SampleLabels {
   /// The iteration was fed with that file: its folder may be its class, and its place among all
   /// files is that of its labels. Iterations come in their order.
   void NoteFile(int64_t iteration, const FedFile& file);
-  /// Of feeds: copies the labels of an iteration, since a feed may lie in memory that others wait
-  /// for; and lets go of those before it. kInternal where there is no memory for them.
+  /// Of feeds: copies the labels of an iteration, since a feed may be in memory that others wait
+  /// for; and releases those before it. kInternal where there is no memory for them.
   Status NoteFeed(int64_t iteration, const TensorMap& feed);
   void ForgetBefore(int64_t iteration);
   /// Where the labels of an iteration are: its number, unless files before it were skipped.
@@ -157,7 +157,7 @@ class RunLabels {
   /// The same for a decision of DecisionKind::kBoxes.
   const BoxLabels* BoxesFor(const DecisionPlan& decision, const std::string& output) const;
 
-  /// What should be known of the files, in sentences.
+  /// Notes about the files, in sentences.
   std::vector<std::string> Notes() const;
   /// What may make numbers wrong that are measured with them, in sentences.
   std::vector<std::string> Doubts() const;
@@ -172,7 +172,7 @@ class RunLabels {
   ClassNames class_names_;
 };
 
-/// What holding labels against the samples of an iteration came to.
+/// The result of comparing labels with the samples of an iteration.
 struct ScoredSamples {
   std::string fault;                   ///< why there are no labels; empty: there are
   std::vector<ShardUnfitLabel> unfit;  ///< labels that do not fit their sample

@@ -1,4 +1,4 @@
-// Feeds that are one inference (--batch-feeds), and what each of them has of its outputs.
+// Feeds that are one inference (--batch-feeds), and the share of each in its outputs.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct FeedBatch {
 /// would share a byte. There must be a feed.
 Result<int64_t> RowsOfFeeds(const FeedBatch& batch);
 
-/// All feeds behind each other along the first dimension, for RowsOfFeeds() that are known. A
-/// single feed is encoded as it is. `lent` as in EncodeTensors. Errors as that.
+/// All feeds concatenated along the first dimension, for RowsOfFeeds() that are known. A single
+/// feed is encoded as it is. `lent` as in EncodeTensors. Errors as that.
 Result<TensorBlock> EncodeBatch(const FeedBatch& batch, LentMemory* lent = nullptr);
 
 /// Hashes of the inputs that a process finds in EncodeBatch()'s block. Errors as that.

@@ -1,4 +1,4 @@
-// Feeds as workers are sent them: encoded once for all runners that take them as they are.
+// Feeds as they are sent to workers: encoded once for all runners that take them unchanged.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class FeedBlocks {
   const TensorBlock* Find(int64_t iteration) const;
 
   /// Encodes a feed in the place of the one before. With `lends` in memory that is used again once
-  /// the feed is forgotten: then nobody may keep what he was sent. Errors as EncodeTensors.
+  /// the feed is forgotten: then no worker may keep what it was sent. Errors as EncodeTensors.
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration, bool lends);
 
   /// The same of the feed after that, in memory that is lent, beside the present one. When that is
   /// forgotten, it becomes the present one. Null where it cannot be encoded.
   const TensorBlock* EncodeAhead(const TensorMap& feed, int64_t iteration);
 
-  /// The present feed is not asked for again. All that were sent it must have answered.
+  /// The present feed is no longer needed. All workers that received it must have answered.
   void Forget();
 
  private:

@@ -1,4 +1,4 @@
-// Results that runners have made beforehand, until they are asked for.
+// Results that runners have made beforehand, until they are requested.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace vernier {
 
-/// Runners are told by their place in the plan.
+/// Runners are identified by their place in the plan.
 class HeldResults {
  public:
   /// At most one of a runner.
@@ -24,7 +24,7 @@ class HeldResults {
   /// nullopt where it has none for this iteration.
   std::optional<Result<IterationResult>> Take(size_t index, int64_t iteration);
 
-  /// Lets go of all, with what `runners` have counted for them.
+  /// Releases all, with what `runners` have counted for them.
   void Drop(std::deque<LiveRunner>& runners);
 
  private:

@@ -21,15 +21,15 @@
 
 namespace vernier {
 
-/// One inference of one runner, and what came of it. With --batch-feeds it is of `count`
-/// iterations, and what is called an iteration below is such an inference: number i begins with
-/// iteration i * `batch` of the run.
+/// One inference of one runner, and its result. With --batch-feeds it is of `count` iterations, and
+/// what is called an iteration below is such an inference: number i begins with iteration i *
+/// `batch` of the run.
 struct LaneTask {
   size_t runner = 0;              ///< its place in the plan
   LiveRunner* replica = nullptr;  ///< the runner's of this lane
   std::shared_ptr<const TensorBlock> feed;
   bool shared = false;  ///< the feed went to several runners as it is
-  bool ahead = false;   ///< may be sent to the worker before it has done with the one before
+  bool ahead = false;   ///< may be sent to the worker before it has finished the previous one
   int64_t batch = 1;    ///< iterations that are one inference (--batch-feeds)
   int64_t count = 1;    ///< of these: fewer at the end
   int64_t rows = 0;     ///< with --batch-feeds: those of each iteration
@@ -39,7 +39,7 @@ struct LaneTask {
 };
 
 /// Iteration i goes to lane i modulo the number of lanes. A lane infers with one runner after
-/// another, on a thread of its own, and goes on with its next iteration at once. For one thread;
+/// another, on a thread of its own, and continues with its next iteration at once. For one thread;
 /// runners must outlive this, and those with a task may be used by no one else until Wait() has
 /// returned.
 class InferenceLanes {
@@ -65,8 +65,8 @@ class InferenceLanes {
   /// Returns when all that was added has been inferred. It stays for Collect().
   void Wait();
 
-  /// Lets go of all that was not collected. What is being inferred is waited for, ten seconds in
-  /// all at most; a worker that dies or hangs meanwhile is no failure of its runner.
+  /// Releases all that was not collected. What is being inferred is waited for, ten seconds in all
+  /// at most; a worker that dies or hangs meanwhile is no failure of its runner.
   void Drop();
 
  private:

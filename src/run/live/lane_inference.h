@@ -24,9 +24,9 @@
 
 namespace vernier {
 
-/// May a runner be sent its next feed before it has answered? In a plug-in: a script may do more
-/// than compute, and be seen to do it once more. In a process of its own: a crash that nobody wants
-/// must not take this one along.
+/// May a runner get its next feed before it has answered? Only in a plug-in: a script may have side
+/// effects, which would happen once more. Only in a process of its own: a crash of an unneeded run
+/// must not end this process.
 bool MaySendAhead(const ExecutionPlan& plan, const LiveRunner& runner);
 
 /// What came of an iteration for one runner.
@@ -36,8 +36,8 @@ struct LaneOutcome {
   std::string unseen_words = {};  ///< Worker::UnseenWords, of one that failed
 };
 
-/// Runners are told by their place in the plan. Each feed is one inference here; of several that
-/// are one see BatchInference.
+/// Runners are identified by their place in the plan. Each feed is one inference here; of several
+/// that are one see BatchInference.
 class LaneInference {
  public:
   /// What it works with. All must outlive it.
@@ -50,13 +50,13 @@ class LaneInference {
   };
 
   /// Feeds that several runners take as they are lie in memory that is used again if `lends`: then
-  /// nobody may keep what he was sent.
+  /// no worker may keep what it was sent.
   LaneInference(const Parts& parts, bool lends);
   virtual ~LaneInference() = default;
 
   /// Has these runners infer an iteration as soon as its lane is free. Iterations come in order.
-  /// What there is to say of the feed is not said. Of several that are one inference the last one
-  /// has it begin.
+  /// Nothing is logged about the feed. Of several that are one inference the last one has it
+  /// begin.
   virtual void Send(std::span<const size_t> who, const TensorMap& feed, int64_t iteration);
   /// There will be no more: what waits for others begins.
   virtual void SendRest() {}
@@ -67,8 +67,8 @@ class LaneInference {
   /// iterations.
   virtual void Collect(int64_t iteration) { collected_ = lanes_.Collect(iteration); }
 
-  /// Does the runner get what Collect() has waited for, by Take()? Else nothing of the iteration
-  /// was sent.
+  /// Does Take() give the runner's result that Collect() has waited for? Else nothing of the
+  /// iteration was sent.
   virtual bool Has(size_t index) const;
   /// What came of it, once; logs what the framework said meanwhile.
   virtual Result<LaneOutcome> Take(size_t index, int64_t iteration);

@@ -1,4 +1,4 @@
-// What the runners of a run make of a feed, and what is done with it before it is compared.
+// The results of a run's runners for a feed, and what happens to them before they are compared.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The runners of a run that infer here and now: opening them, feeding them, keeping the others
-// going when one fails.
+// The runners of a run that infer live: opens them, feeds them, and keeps the others running when
+// one fails.
 #pragma once
 
 #include <atomic>
@@ -64,7 +64,7 @@ class LiveRuns {
   /// What they are fed.
   RunnerFeeds& feeds() { return feeds_; }
   const RunnerFeeds& feeds() const { return feeds_; }
-  /// What was said of them.
+  /// What was reported about them.
   RunnerReports& reports() { return reports_; }
   const RunnerReports& reports() const { return reports_; }
   /// Their workers, and those of the run's scripts.
@@ -99,9 +99,9 @@ class LiveRuns {
 
   /// What is done on this thread while a runner computes a result.
   struct Work {
-    /// Gives the feed of the iteration after that, where there will be one and it is known already,
-    /// or of the one so many behind it, else null: a lone runner may be sent that before it has
-    /// answered. Whether the runner then fails does not matter until Infer() is called for it.
+    /// Gives the feed of the next iteration, if there is one and it is known already, or of the one
+    /// this many later, else null: a lone runner may be sent that before it has answered. Whether
+    /// the runner then fails does not matter until Infer() is called for it.
     std::function<const TensorMap*(size_t behind)> next_feed;
     std::function<void()> when_sent;  ///< after that, where it was sent
   };
@@ -112,9 +112,9 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration, const Work& meanwhile = {});
 
-  /// The inference that Infer() or InferSideBySide() will be asked for next, beforehand: what comes
-  /// of it is kept for that, and its status given here already, with whether none of its outputs is
-  /// empty. True where the runner has failed.
+  /// Makes the inference that Infer() or InferSideBySide() will need next beforehand: the result is
+  /// kept for that, and its status given here already, with whether none of its outputs is empty.
+  /// True where the runner has failed.
   Result<bool> InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
 
   /// Feeds will have these sizes, which no runner was opened for: the plan has them from now on,

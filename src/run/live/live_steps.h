@@ -1,5 +1,5 @@
-// What the runners of a run have of steps: the state that each is fed back, states that are inside
-// of one, and sequences of which one made all steps at once.
+// The steps of a run's runners: the state that each is fed back, states inside of a runner, and
+// sequences of which a runner made all steps at once.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ struct LostOutputs {
   std::vector<SkippedOutput> outputs;
 };
 
-/// Of all runners; none where tensors were marked: what was asked for is there then.
+/// Of all runners; none if tensors were marked: everything requested is there then.
 std::vector<LostOutputs> LostOutputsOf(const LiveRuns& live);
 
 /// A fault for each such output, and for every pair with its runner, whose other outputs may agree:

@@ -1,5 +1,5 @@
-// --noise-floor: the reference runner a second time, with other settings that must not matter. What
-// it differs from itself by is what rounding does to this model with these inputs.
+// --noise-floor: the reference runner a second time, with other settings that must not matter. The
+// difference from itself is the effect of rounding on this model with these inputs.
 #pragma once
 
 #include <memory>

@@ -15,7 +15,7 @@ namespace vernier {
 /// largest number where they are too many to count.
 uint64_t KnownOutputBytes(const SessionDescription& session, const TensorMap& feed);
 
-/// The known outputs of all runners that lie beside each other until they are compared, with feeds
+/// The known outputs of all runners that are in memory together until they are compared, with feeds
 /// like this one: those of one iteration, or, of N that are inferred at the same time, of N + 1. 0
 /// where outputs may stay on a device. The largest number where they are too many to count.
 uint64_t OutputBytesAtOnce(const LiveRuns& live, const TensorMap& feed);

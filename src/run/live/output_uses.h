@@ -1,4 +1,4 @@
-// What a plan does with the bytes of outputs, which need not leave their worker where nobody reads
+// What a plan does with the bytes of outputs, which need not leave their worker if nothing reads
 // them.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the runners of a run are fed: feeds as each takes them, mapped and fitted to its inputs,
-// with the state of steps.
+// The feeds of a run's runners, each mapped and fitted to the runner's inputs, with the state of
+// steps.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace vernier {
 
-/// Runners are told by their place in the plan.
+/// Runners are identified by their place in the plan.
 class RunnerFeeds {
  public:
   /// All must outlive it. `runners` are those of the plan, as soon as anything else is asked;
@@ -54,14 +54,14 @@ class RunnerFeeds {
     name_of_feed_ = std::move(name);
   }
 
-  /// The feed of an iteration as the runner is given it; below 0 it is none's. What there is to say
-  /// of it is not said. kMalformed where it does not fit; errors as InputMaps::Apply.
+  /// The feed of an iteration as the runner gets it; below 0: of none. Nothing is logged about it.
+  /// kMalformed where it does not fit; errors as InputMaps::Apply.
   Result<CoercedFeed> Coerce(size_t index, const TensorMap& feed, int64_t iteration = -1) const;
   /// The same; what was changed is logged, and noted.
   Result<CoercedFeed> CoerceAndNote(size_t index, const TensorMap& feed, int64_t iteration);
 
-  /// For the message of a runner that fails at an iteration: which sizes nobody gave, and how many
-  /// others were tried. Empty where that is no matter.
+  /// For the message of a runner that fails at an iteration: which sizes were not given, and how
+  /// many others were tried. Empty if that does not matter.
   std::string NoteOnSizes(int64_t iteration) const;
   /// So many (as of NoteOfFreeSizes).
   void NoteTried(int64_t sizes) { tried_sizes_ = sizes; }

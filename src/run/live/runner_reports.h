@@ -1,4 +1,4 @@
-// What is said of the runners of a run: lines of the log, and notes for the record.
+// Reports about the runners of a run: lines of the log, and notes for the record.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class RunnerReports {
   void CheckReceived(const LiveRunner& runner, int64_t iteration);
 
   /// Puts the runner out of the run, with a critical line. `unseen_words` is what its worker wrote
-  /// and nobody has seen (LiveRunner::UnseenWords, unless it is given).
+  /// and was not logged (LiveRunner::UnseenWords, unless it is given).
   void Fail(LiveRunner& runner, const Status& why, const std::string& unseen_words);
   void Fail(LiveRunner& runner, const Status& why) { Fail(runner, why, runner.UnseenWords()); }
 

@@ -1,4 +1,4 @@
-// Inferences of a live runner beside those of the run: they are neither reported nor counted.
+// Inferences of a live runner besides those of the run, neither reported nor counted.
 #pragma once
 
 #include <cstddef>

@@ -222,7 +222,7 @@ class SizeSearch {
              Refusals(": ") + "; it ran with ";
     }
     return one + DescribeSizes(found_.feed) + " (" + sizes +
-           "), which is taken; other sizes are given with --dim or --input-shapes";
+           "), which is used; for other sizes give --dim or --input-shapes";
   }
 
   const RunPlan& plan_;

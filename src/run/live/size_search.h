@@ -17,7 +17,7 @@
 
 namespace vernier {
 
-/// Does the plan draw inputs with sizes that nobody gave? `inputs` are those that they are drawn
+/// Does the plan draw inputs with sizes that were not given? `inputs` are those that they are drawn
 /// for. Never in lenient mode, nor after sizes were found.
 bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs);
 
@@ -42,7 +42,7 @@ struct SizeRunner {
 };
 
 struct SizeTrial {
-  /// The first feed of a plan; its log is of no interest.
+  /// The first feed of a plan; its log is discarded.
   std::function<Result<TensorMap>(const RunPlan& sized)> draw;
   std::vector<SizeRunner> runners;
   Logger& logger;  ///< says what is looked for
@@ -58,7 +58,7 @@ Result<bool> AllHaveElements(const Result<TensorMap>& outputs);
 enum class SizeOne : uint8_t { kRefused, kMakesEmpty };
 
 /// What an inference with sizes of 1, as SizeTrial::infer returns it, means for them. nullopt: they
-/// are taken, or it failed for a reason that other sizes would not mend.
+/// are taken, or it failed for a reason that other sizes would not remove.
 std::optional<SizeOne> WhyNotSizeOne(const Result<bool>& full);
 
 struct FoundSizes {
@@ -66,15 +66,15 @@ struct FoundSizes {
   TensorMap feed;             ///< the first one with them
   std::string note;           ///< one sentence for log and record; empty where none were found
   int64_t tried = 0;
-  /// Other sizes failed in the words of size 1, which are not about shapes: it is no matter of
-  /// sizes.
+  /// Other sizes failed with the message of size 1, which is not about shapes: sizes are not the
+  /// cause.
   bool failed_alike = false;
   /// `tried` for NoteOfFreeSizes().
   int64_t tried_for_note() const { return failed_alike || !unsteady.ok() ? -1 : tried; }
   /// Some runners ran with sizes of 1, and those that the note names did not.
   bool some_refused = false;
-  /// kBackend where a runner failed, and ran with the same feed once more: that is no matter of
-  /// sizes, and none are looked for. The message is the note, too.
+  /// kBackend where a runner failed, and then ran with the same feed: sizes are not the cause, and
+  /// none are looked for. The message is the note, too.
   Status unsteady;
 };
 
@@ -83,8 +83,8 @@ struct FoundSizes {
 /// empty, a few larger sizes of the same dimensions are tried; if they do not help, outputs are
 /// empty by nature, and the first that ran is taken: none at all where 1 runs. Ends after twenty
 /// seconds (five where 1 runs), and where three sizes fail in the same words, which are not about
-/// shapes; feeds beyond 256 MiB are left out. Nothing is tried where a runner failed for a reason
-/// that sizes would not mend. kCancelled.
+/// shapes; feeds beyond 256 MiB are left out. Nothing is tried if a runner failed for a reason that
+/// sizes would not remove. kCancelled.
 Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
                              const SizeTrial& trial);
 

@@ -1,5 +1,5 @@
-// How the outputs of two streams meet: what --map-outputs says, then what names, shapes and values
-// of the first iterations show.
+// How the outputs of two streams are paired: by --map-outputs, then by names, shapes and values of
+// the first iterations.
 #pragma once
 
 #include <map>
@@ -81,8 +81,8 @@ class PairMatching {
   /// Map by map of the words: whether it was about these two. Empty before the first Look().
   const std::vector<bool>& used() const { return used_; }
 
-  /// What may be done about outputs without a partner: the table of errors and the words to type,
-  /// on lines of their own; empty where nothing is to be said.
+  /// Advice about outputs without a partner: the table of errors and the words to type, on lines of
+  /// their own; empty if there is none.
   std::string Advice(const PairRecord& record) const;
 
   /// Were values looked at, which other iterations might have decided otherwise?

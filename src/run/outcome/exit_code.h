@@ -1,4 +1,4 @@
-// What a run came to, and the one table of exit codes.
+// The outcome of a run, and the only table of exit codes.
 #pragma once
 
 #include <string>

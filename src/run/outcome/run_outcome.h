@@ -1,4 +1,4 @@
-// What a run came to: its record, its faults, and what a search goes on with.
+// The outcome of a run: its record, its faults, and what a search continues with.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What shards are writing, while they write it.
+// The files of shards while they are being written.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ Status CheckGoesOn(const LiveRuns& live, const std::string& place) {
   if (live.opener().random_numbers().empty()) return {};
   return Malformed("--resume: " + live.opener().random_numbers() + ": iterations after those in '" +
                    place +
-                   "' would not be those of an uninterrupted run; move it away to start anew");
+                   "' would not be those of an uninterrupted run; move it away to start over");
 }
 
 Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {

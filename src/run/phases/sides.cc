@@ -55,7 +55,9 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
                                             Logger& logger) {
   if (plan.save.rows.empty()) return std::unique_ptr<RowWriter>();
   if (pairs.pairs.empty()) {
-    return InvalidArgument("--save-rows: rows are of pairs, and there is only one side to compare");
+    return InvalidArgument(
+        "--save-rows: rows describe pairs, and there is only one side to"
+        " compare");
   }
   using Earlier = RowWriter::Earlier;
   const Earlier earlier = plan.shard.wanted() ? Earlier::kAreOfShard

@@ -84,7 +84,7 @@ std::string WhyNotCompared(const PairRecord& pair, const RunRecord& judged) {
   alone.insert(alone.end(), pair.only_in_second.begin(), pair.only_in_second.end());
   if (!alone.empty()) return "no counterpart of " + FormatPythonList(alone);
   if (pair.outputs.empty() && !pair.not_logits.empty()) {
-    return "--compare logits is for none of the outputs";
+    return "--compare logits applies to none of the outputs";
   }
   return judged.faults.empty() ? "nothing was compared" : judged.faults.front();
 }

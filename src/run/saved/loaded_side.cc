@@ -123,7 +123,7 @@ Status LoadedSide::CheckStop() const {
       return Malformed("--load-outputs: '" + runs()[i].path + "' was saved with " +
                        in_words(other.decode_stop) + ", and this run has " +
                        in_words(steps.decode_stop) +
-                       ": behind the token that ends a sequence other tokens are fed; give what it "
+                       ": after the token that ends a sequence other tokens are fed; give what it "
                        "was saved with, or save it again");
     }
   }
@@ -150,7 +150,7 @@ Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) co
                      "' was saved with other steps: it has " + Counted(steps, "step") +
                      " in sequence " + std::to_string(before.sequence) + ", and this run " +
                      std::to_string(before.steps) +
-                     ", so behind that other steps would be compared; give the --steps that it was "
+                     ", so after that other steps would be compared; give the --steps that it was "
                      "saved with, or save it again");
   }
   return {};

@@ -213,7 +213,7 @@ Status OutputSavers::CompareWithEarlier(const TensorMap& feed) {
   return Refuse("'" + earlier_inputs_->current_path() + "' holds other inputs than iteration " +
                 std::to_string(feeds_) +
                 " of this run. Was it another seed, or were other inputs loaded? Move '" +
-                plan_->inputs + "' and '" + plan_->outputs + "' away to start anew");
+                plan_->inputs + "' and '" + plan_->outputs + "' away to start over");
 }
 
 Status OutputSavers::AddBlobs(const TensorMap& feed) {
@@ -235,7 +235,7 @@ Status OutputSavers::AddBlobs(const TensorMap& feed) {
     if (plan_->resume && IsThere(file.string())) {
       if (HoldsBytes(file.string(), tensor.bytes())) continue;
       return Refuse("'" + file.string() + "' holds other bytes than this run's inputs; move '" +
-                    plan_->input_blobs + "' away to start anew");
+                    plan_->input_blobs + "' away to start over");
     }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(file.string()));
     VERNIER_TRY(output.Write(tensor.bytes()));
@@ -276,7 +276,7 @@ std::string OutputSavers::WhatStays() const {
   for (size_t i = 0; i < runners_; ++i) most = std::max(most, outputs_->finished(i));
   if (most == 0) return of_inputs;
   return left_behind("", outputs_->partial_path()) +
-         ", and the same command with --resume goes on with it" + of_inputs;
+         ", and the same command with --resume continues from it" + of_inputs;
 }
 
 Status OutputSavers::Finish(size_t iterations, bool run_failed) {
@@ -299,8 +299,8 @@ Status OutputSavers::Keep(SavedProgress::End end, bool run_failed) {
   std::string sentence =
       "--resume: '" + progress_->place() + "' holds more than this run made, and stays as it is";
   if (end == SavedProgress::End::kKeptWithParts) {
-    sentence += ". Where this run went further, that is in '" + outputs_->partial_path() +
-                "': --resume goes on from both";
+    sentence += ". Iterations that only this run made are in '" + outputs_->partial_path() +
+                "': --resume continues from both";
   } else {
     outputs_->Discard();
     if (inputs_ != nullptr) inputs_->Discard();

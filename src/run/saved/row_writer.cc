@@ -99,7 +99,7 @@ bool HasLinesOf(const std::string& later, const std::string& part) {
 void WarnOfRows(const std::string& part, Logger& logger) {
   std::error_code error;
   if (fs::file_size(part, error) == 0 && !error) return;
-  logger.Warning("Rows of a run that did not come to its end are in '" + part +
+  logger.Warning("Rows of a run that ended early are in '" + part +
                  "': rename it to keep them as JSON lines, or remove it");
 }
 

@@ -111,7 +111,7 @@ Status SavedProgress::Open(Source& source) {
   if (IsParts(source) && IsLeftOver(source.path)) return {};
   Result<std::unique_ptr<ResultsReader>> reader = OpenSaved(source.path);
   if (!reader.ok()) {
-    return Refuse(reader.status().message() + "; move '" + source.path + "' away to start anew");
+    return Refuse(reader.status().message() + "; move '" + source.path + "' away to start over");
   }
   source.reader = *std::move(reader);
   source.why = source.reader->Damage();
@@ -168,8 +168,9 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
     counts +=
         (counts.empty() ? "" : ", ") + runners[i] + ": " + std::to_string(progress->iterations(i));
   }
-  logger.Info("--resume: going on from '" + progress->place() + "'; iterations that are there: " +
-              counts + ". The first and the last are made again, to see that they are the same.");
+  logger.Info("--resume: continuing from '" + progress->place() + "'; saved iterations: " + counts +
+              ". The first and the last are computed again, to verify that they are the"
+              " same.");
   return progress;
 }
 
@@ -227,7 +228,7 @@ Status SavedProgress::Refuse(const std::string& why) {
 }
 
 Status SavedProgress::Damaged(const Source& source, const Status& status) {
-  return Refuse(status.message() + "; move '" + source.path + "' away to start anew");
+  return Refuse(status.message() + "; move '" + source.path + "' away to start over");
 }
 
 // One warning is enough of all that a power cut took.
@@ -257,7 +258,7 @@ Status SavedProgress::NotOfThisCommand(const Source& source, size_t runner, int6
   return Refuse("'" + source.path + "' was not saved by this command: iteration " +
                 std::to_string(iteration) + " of " + runners_[runner] + " " + what +
                 ". Was it another model, another seed or were other inputs loaded? Move it away to "
-                "start anew");
+                "start over");
 }
 
 Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationResult& made) {

@@ -48,7 +48,7 @@ Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
                             int64_t here) {
       return Refuse("'" + source.path + "' was not saved by this command: its " + what + " is " +
                     std::to_string(there) + ", this run's is " + std::to_string(here) + ". Give " +
-                    flag + " " + std::to_string(there) + ", or move it away to start anew");
+                    flag + " " + std::to_string(there) + ", or move it away to start over");
     };
     const bool reseeded = own.seed && saved.seed.value_or(*own.seed) != *own.seed;
     if (reseeded) return refuse("seed", "--seed", *saved.seed, *own.seed);
@@ -58,7 +58,7 @@ Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
     if (own.models && saved.models.value_or(*own.models) != *own.models) {
       return Refuse("'" + source.path +
                     "' was not saved by this command: a model or a script of its runners has other "
-                    "content now. Move it away to start anew");
+                    "content now. Move it away to start over");
     }
   }
   return {};
@@ -71,7 +71,7 @@ Status SavedProgress::CheckSteps(const RunPlan& plan) {
       if (source.ends[runner] == 0 || source.reader->FeedOf(runner, 0)) continue;
       return Refuse("'" + source.path +
                     "' does not say which steps it holds, as no JSON file does; move it away to "
-                    "start anew, and save steps as .npz or .safetensors to go on with them");
+                    "start over, and save steps as .npz or .safetensors to go on with them");
     }
   }
   return {};
@@ -81,7 +81,7 @@ Status SavedProgress::CheckMadeWith(const std::vector<JournalSource>& now) {
   const std::string why = made_with_.WhyNot(now, of_shard_, logger_);
   if (why.empty()) return {};
   return Refuse("'" + place() + "' was not saved by this command: " + why +
-                ". Move it away to start anew");
+                ". Move it away to start over");
 }
 
 Status SavedProgress::CheckRunners() const {
@@ -94,7 +94,7 @@ Status SavedProgress::CheckRunners() const {
   for (const SavedRun& run : runs) add(saved, run.name);
   for (const std::string& name : runners_) add(asked, name);
   return Malformed("--resume: '" + place() + "' is of the runners " + saved + ", this run has " +
-                   asked + "; move it away to start anew");
+                   asked + "; move it away to start over");
 }
 
 // Files that were saved whole do not say what they were computed with; of a shard its part does.
@@ -118,7 +118,7 @@ Status SavedProgress::CheckWhole(const RunPlan& plan) {
   const std::string why = DifferenceOfHeads(there, own, part->path(), "this command");
   if (!why.empty()) {
     return Refuse("'" + target_ + "' was not saved by this command: " + why +
-                  ". Move it away to start anew");
+                  ". Move it away to start over");
   }
   made_with_.Add(SourcesOf(part->end()));
   return {};

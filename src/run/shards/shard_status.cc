@@ -199,7 +199,7 @@ std::string AboutSeconds(double seconds) {
 std::string DescribeRest(const ShardsSeen& seen) {
   std::string text;
   if (seen.seconds_left && *seen.seconds_left < 0) {
-    text = "what has begun should be done by now: it may have been killed";
+    text = "the shards that have begun should be done by now: they may have been killed";
   } else if (seen.seconds_left) {
     text = "about " + AboutSeconds(*seen.seconds_left) + " left for what has begun";
   }

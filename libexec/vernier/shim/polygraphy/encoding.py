@@ -44,7 +44,7 @@ def from_json(src):
     except errors.Malformed:
         raise
     except (ValueError, KeyError, TypeError) as error:
-        raise errors.Malformed(f"this is no JSON of Polygraphy: {error}") from error
+        raise errors.Malformed(f"this is not JSON of Polygraphy: {error}") from error
 
 
 def _encode(value):
@@ -82,7 +82,7 @@ def read(src):
     try:
         return bytes(content).decode()
     except UnicodeDecodeError as error:
-        raise errors.Malformed(f"this is no JSON of Polygraphy: {error}") from error
+        raise errors.Malformed(f"this is not JSON of Polygraphy: {error}") from error
 
 
 def write(dest, text):
