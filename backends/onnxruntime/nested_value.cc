@@ -215,9 +215,7 @@ Result<Value> AssembleMap(const Api& api, const NestedInput& input, const std::s
     bytes.insert(bytes.end(), data, data + part->byte_size);
   }
   if (keys.empty())
-    return InvalidArgument("input '" + name +
-                           "': ONNX Runtime does not accept an"
-                           " empty map");
+    return InvalidArgument("input '" + name + "': ONNX Runtime needs a key in a map");
   if (const vn_tensor* const count = FindInput(inputs, KeyCountName(name)); count != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(const auto said, ReadScalar<int64_t>(*count));
     if (said != static_cast<int64_t>(keys.size())) {

@@ -33,6 +33,9 @@ class FittedSession final : public sdk::Session {
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override;
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  void Close() override {
+    if (session_ != nullptr) session_->Close();
+  }
   /// Of a model with a state in which an inference has failed: opens it once more.
   Status Reset() override;
   uint32_t FeedsBack() const override { return keeps_state_ ? 0 : VN_FEEDS_BACK_CPU; }

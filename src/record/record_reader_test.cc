@@ -46,7 +46,8 @@ OutputFigures Figures() {
 }
 
 TimeRecord Times() {
-  TimeRecord time{12, 3, 1, 0, 0.25, 0.125, 11, 0.125, 0.5, 6, 0.5, true, true};
+  TimeRecord time{12,   10,    3,   1,    0, 0.25, 0.125, 0.5, 11,
+                  true, 0.125, 0.5, 0.25, 6, 0.5,  true,  true};
   time.curve = {{0, 0.5, 2.0}, {4, {}, kInfinity}};
   time.steps_per_point = 4;
   time.crossed = CrossedRecord{9, 5, 2, 0.25, {{0, 0.125, 1.0}}, 2};

@@ -232,6 +232,18 @@ std::string FailureOf(const BlameStepRecord& step) {
          std::to_string(step.sequence);
 }
 
+// The search among the layers of that step alone.
+BlamePlan PlanOf(const BlameStepRecord& step, const BlamePlan& plan, const TensorMap& feed,
+                 const StepsRecord& steps) {
+  BlamePlan of_step = plan;
+  of_step.run.steps = {};
+  of_step.run.compare->tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
+  of_step.feeds = {feed};
+  of_step.failed = FailureOf(step);
+  of_step.fed_back = OutputsFedBack(plan, steps);
+  return of_step;
+}
+
 }  // namespace
 
 BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
@@ -262,12 +274,7 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   }
   BlameStepRecord step = Describe(own, total, *with_own.steps);
   step.divergence = parted;
-  BlamePlan of_step = plan;
-  of_step.run.steps = {};
-  of_step.run.compare->tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
-  of_step.feeds = {own.FeedOf(own.chosen())};
-  of_step.failed = FailureOf(step);
-  of_step.fed_back = OutputsFedBack(plan, *with_own.steps);
+  const BlamePlan of_step = PlanOf(step, plan, own.FeedOf(own.chosen()), *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
   // Of the sequences, which the feed of the step may not show.
