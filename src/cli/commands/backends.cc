@@ -72,6 +72,23 @@ bool List(const std::string& name, const Result<BackendInfo>& info, bool with_op
   return true;
 }
 
+// Says of each backend that was asked for and is not there, or not usable, that it is missing.
+bool HasAll(const BackendsShown& shown, const std::vector<std::string>& found,
+            const std::vector<std::string>& usable) {
+  bool complete = true;
+  for (const std::string& name : shown.names) {
+    if (ListHas(found, name)) continue;
+    std::fprintf(stderr, "[!] there is no backend '%s'; try vernier backends\n", name.c_str());
+    complete = false;
+  }
+  for (const std::string& name : shown.required) {
+    if (ListHas(usable, name)) continue;
+    std::fprintf(stderr, "[!] backend '%s' is required and cannot be used\n", name.c_str());
+    complete = false;
+  }
+  return complete;
+}
+
 int BackendsCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kBackendsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
@@ -106,18 +123,7 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
     found.push_back("python");
     if (List("python", ProbePython(python), with_options)) usable.push_back("python");
   }
-  bool complete = true;
-  for (const std::string& name : wanted) {
-    if (ListHas(found, name)) continue;
-    std::fprintf(stderr, "[!] there is no backend '%s'; try vernier backends\n", name.c_str());
-    complete = false;
-  }
-  for (const std::string& name : shown.required) {
-    if (ListHas(usable, name)) continue;
-    std::fprintf(stderr, "[!] backend '%s' is required and cannot be used\n", name.c_str());
-    complete = false;
-  }
-  return complete ? 0 : 5;
+  return HasAll(shown, found, usable) ? 0 : 5;
 }
 
 }  // namespace
