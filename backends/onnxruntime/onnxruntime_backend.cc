@@ -83,6 +83,15 @@ Result<Api> LoadApi(std::string_view library) {
   return api;
 }
 
+// The levels behind each other. The last one is the default; the others are neutral settings.
+constexpr std::string_view kEachAfterABlank =
+#define VERNIER_ORT_LEVEL(enumerator) " " #enumerator
+#include "options.def"
+    ;
+constexpr std::string_view kLevelWords = kEachAfterABlank.substr(1);
+constexpr std::string_view kDefaultLevel = kLevelWords.substr(kLevelWords.rfind(' ') + 1);
+constexpr std::string_view kOtherLevels = kLevelWords.substr(0, kLevelWords.rfind(' '));
+
 class OnnxRuntimeBackend {
  public:
   static constexpr std::string_view kName = "onnxruntime";
@@ -101,10 +110,9 @@ class OnnxRuntimeBackend {
                        {.neutral = "1 2"}),
         sdk::OptionRow("inter_op_threads", "int", "",
                        "threads across operators; default: the CPUs of this process"),
-        sdk::OptionRow(
-            "graph_optimization_level", "word", "ORT_ENABLE_ALL", "how much the graph is rewritten",
-            {.values = "ORT_DISABLE_ALL ORT_ENABLE_BASIC ORT_ENABLE_EXTENDED ORT_ENABLE_ALL",
-             .neutral = "ORT_DISABLE_ALL ORT_ENABLE_BASIC ORT_ENABLE_EXTENDED"}),
+        sdk::OptionRow("graph_optimization_level", "word", kDefaultLevel,
+                       "how much the graph is rewritten",
+                       {.values = kLevelWords, .neutral = kOtherLevels}),
         sdk::OptionRow("optimized_model", "path", "", "where to save the graph as it was rewritten",
                        {.role = VN_ROLE_OPTIMIZED_MODEL}),
         sdk::OptionRow("alone", "switch", "", "let idle threads wait busily, as by default",

@@ -41,10 +41,8 @@ struct LevelName {
   GraphOptimizationLevel level;
 };
 constexpr LevelName kLevels[] = {
-    {"ORT_DISABLE_ALL", ORT_DISABLE_ALL},
-    {"ORT_ENABLE_BASIC", ORT_ENABLE_BASIC},
-    {"ORT_ENABLE_EXTENDED", ORT_ENABLE_EXTENDED},
-    {"ORT_ENABLE_ALL", ORT_ENABLE_ALL},
+#define VERNIER_ORT_LEVEL(enumerator) {#enumerator, enumerator},
+#include "options.def"
 };
 
 Status SetOptimizationLevel(const Api& api, OrtSessionOptions* session,

@@ -18,6 +18,7 @@ struct NumberRule {
 
 inline constexpr NumberRule kAtLeast0 = {.expected = "a number >= 0", .least = 0};
 inline constexpr NumberRule kAtLeast1 = {.expected = "a number >= 1", .least = 1};
+inline constexpr NumberRule kAtLeast2 = {.expected = "a number >= 2", .least = 2};
 inline constexpr NumberRule kShare = {.expected = "a number from 0 to 1", .least = 0, .most = 1};
 /// Polygraphy takes a count below 0 for none.
 inline constexpr NumberRule kCount = {.expected = "a number >= 0", .least = 0, .or_lenient = true};

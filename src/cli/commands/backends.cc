@@ -7,10 +7,39 @@
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
 #include "options/table/option_sets.h"
+#include "options/table/option_values.h"
 #include "util/list_has.h"
 
 namespace vernier {
 namespace {
+
+struct BackendsShown {
+  std::vector<std::string> names;     // empty: all
+  std::vector<std::string> required;  // each must be usable
+  bool with_options = false;
+};
+
+constexpr OptionRow kBackends[] = {
+    {.dest = "names",
+     .sets = Sets<&BackendsShown::names>(),
+     .arity = Arity::kStar,
+     .metavar = "name",
+     .help = "List only these backends. Exit code 5 if one of them does not exist.",
+     .origin = Origin::kOurs},
+    {.flags = {"-v", "--verbose"},
+     .dest = "verbose",
+     .sets = Sets<&BackendsShown::with_options>(),
+     .action = OptionAction::kCount,
+     .help = "Also list the options of each backend.",
+     .origin = Origin::kOurs},
+    {.flags = {"--require"},
+     .dest = "require",
+     .sets = Sets<&BackendsShown::required>(),
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Exit with code 5 if one of these cannot be used.",
+     .origin = Origin::kOurs},
+};
 
 void PrintOptions(const std::vector<BackendOption>& options) {
   for (const BackendOption& option : options) {
@@ -43,14 +72,34 @@ bool List(const std::string& name, const Result<BackendInfo>& info, bool with_op
   return true;
 }
 
+// Says of each backend that was asked for and is not there, or not usable, that it is missing.
+bool HasAll(const BackendsShown& shown, const std::vector<std::string>& found,
+            const std::vector<std::string>& usable) {
+  bool complete = true;
+  for (const std::string& name : shown.names) {
+    if (ListHas(found, name)) continue;
+    std::fprintf(stderr, "[!] there is no backend '%s'; try vernier backends\n", name.c_str());
+    complete = false;
+  }
+  for (const std::string& name : shown.required) {
+    if (ListHas(usable, name)) continue;
+    std::fprintf(stderr, "[!] backend '%s' is required and cannot be used\n", name.c_str());
+    complete = false;
+  }
+  return complete;
+}
+
 int BackendsCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kBackendsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  const std::vector<std::string> dirs = AllWordsOf(start.args, "backend_dir");
-  const std::span<const std::string> wanted = start.args.List("names");
-  const bool with_options = start.args.Has("verbose");
+  BackendsShown shown;
+  ExecutionPlan workers;
+  const Status bound = BindOptions(start.args, {}, {shown, workers});
+  if (!bound.ok()) return EndCommand(bound, invocation, *start.log);
+  const std::vector<std::string>& wanted = shown.names;
+  const bool with_options = shown.with_options;
   std::vector<std::string> found, usable;
-  std::vector<BackendFile> files = ListBackends(BackendSearchPath(dirs));
+  std::vector<BackendFile> files = ListBackends(BackendSearchPath(workers.backend_dirs));
   std::erase_if(files, [&](const BackendFile& file) {
     return !wanted.empty() && !ListHas(wanted, file.name);
   });
@@ -60,7 +109,7 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
     found.push_back(name);
     if (List(name, probes.Await(i), with_options)) usable.push_back(name);
   }
-  const std::string python(start.args.Value("python").value_or(""));
+  const std::string& python = workers.python;
   // Serves --trt where no plug-in fits, and its scripts.
   const std::string trt = "tensorrt_python";
   if (wanted.empty() || ListHas(wanted, trt)) {
@@ -74,18 +123,7 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
     found.push_back("python");
     if (List("python", ProbePython(python), with_options)) usable.push_back("python");
   }
-  bool complete = true;
-  for (const std::string& name : wanted) {
-    if (ListHas(found, name)) continue;
-    std::fprintf(stderr, "[!] there is no backend '%s'; try vernier backends\n", name.c_str());
-    complete = false;
-  }
-  for (const std::string& name : start.args.List("require")) {
-    if (ListHas(usable, name)) continue;
-    std::fprintf(stderr, "[!] backend '%s' is required and cannot be used\n", name.c_str());
-    complete = false;
-  }
-  return complete ? 0 : 5;
+  return HasAll(shown, found, usable) ? 0 : 5;
 }
 
 }  // namespace
@@ -100,7 +138,9 @@ constexpr CommandSpec kBackendsCommand = {
         " reason why it cannot be used.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), BackendListGroup(), BackendPlaceOptions()});
+          return OptionTable({GeneralGroup(),
+                              OptionGroup{"Backends", "listing backends", kBackends},
+                              BackendPlaceOptions()});
         },
     .run = BackendsCommand,
 };

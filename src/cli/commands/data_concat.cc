@@ -11,9 +11,10 @@ namespace {
 int DataConcatCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataConcatCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  const DataJoinPlan plan{ListOf(start.args, "paths"), TextOf(start.args, "output"),
-                          invocation.as_polygraphy};
-  const Status done = ConcatenateData(plan, WatchSignals(), *start.log);
+  DataJoinPlan plan;
+  plan.may_replace = invocation.as_polygraphy;
+  Status done = BindOptions(start.args, {.log = start.log.get()}, {plan});
+  if (done.ok()) done = ConcatenateData(plan, WatchSignals(), *start.log);
   return EndCommand(done, invocation, *start.log);
 }
 

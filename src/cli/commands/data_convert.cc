@@ -10,24 +10,13 @@
 namespace vernier {
 namespace {
 
-DataConversionPlan BindDataConversion(const ParsedArgs& args, const Invocation& invocation) {
-  DataConversionPlan plan;
-  plan.path = TextOf(args, "path");
-  plan.output = TextOf(args, "output");
-  plan.format = TextOf(args, "format");
-  if (const auto kind = args.Value("kind")) {
-    plan.kind = *kind == "outputs" ? SavedKind::kOutputs : SavedKind::kInputs;
-  }
-  if (const auto runner = args.Value("runner")) plan.runner = std::string(*runner);
-  plan.may_replace = invocation.as_polygraphy;
-  return plan;
-}
-
 int DataConvertCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataConvertCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  const DataConversionPlan plan = BindDataConversion(start.args, invocation);
-  const Status done = ConvertData(plan, WatchSignals(), *start.log);
+  DataConversionPlan plan;
+  plan.may_replace = invocation.as_polygraphy;
+  Status done = BindOptions(start.args, {.log = start.log.get()}, {plan});
+  if (done.ok()) done = ConvertData(plan, WatchSignals(), *start.log);
   return EndCommand(done, invocation, *start.log);
 }
 

@@ -11,9 +11,10 @@ namespace {
 int DataMergeCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataMergeCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  const DataJoinPlan plan{ListOf(start.args, "paths"), TextOf(start.args, "output"),
-                          invocation.as_polygraphy};
-  const Status done = MergeData(plan, WatchSignals(), *start.log);
+  DataJoinPlan plan;
+  plan.may_replace = invocation.as_polygraphy;
+  Status done = BindOptions(start.args, {.log = start.log.get()}, {plan});
+  if (done.ok()) done = MergeData(plan, WatchSignals(), *start.log);
   return EndCommand(done, invocation, *start.log);
 }
 

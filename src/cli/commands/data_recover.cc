@@ -12,9 +12,10 @@ namespace {
 int DataRecoverCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataRecoverCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  DataRecoveryPlan plan{TextOf(start.args, "path"), {}, start.args.Has("overwrite")};
-  if (const auto output = start.args.Value("output")) plan.output = std::string(*output);
-  return EndCommand(RecoverData(plan, *start.log), invocation, *start.log);
+  DataRecoveryPlan plan;
+  Status done = BindOptions(start.args, {.log = start.log.get()}, {plan});
+  if (done.ok()) done = RecoverData(plan, *start.log);
+  return EndCommand(done, invocation, *start.log);
 }
 
 }  // namespace

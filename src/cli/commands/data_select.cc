@@ -8,13 +8,31 @@
 #include "cli/table/commands.h"
 #include "data/selection.h"
 #include "options/table/option_sets.h"
+#include "options/table/option_values.h"
+#include "options/table/parsed_args.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
+Status SetRanges(const OptionInput& input, DataSelectionPlan& plan) {
+  plan.iterations.clear();
+  for (const std::string& word : input.given.values) {
+    const size_t dash = word.find('-');
+    const std::optional<int64_t> first = ParseInt(word.substr(0, dash));
+    const std::optional<int64_t> last = dash == word.npos ? first : ParseInt(word.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first) {
+      return InvalidArgument("--iterations: expected a number >= 0 or a range such as 2-5, got '" +
+                             word + "'");
+    }
+    plan.iterations.push_back({static_cast<size_t>(*first), static_cast<size_t>(*last)});
+  }
+  return {};
+}
+
 constexpr OptionRow kSelectRows[] = {
     {.dest = "path",
+     .sets = Sets<&DataSelectionPlan::path>(),
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
@@ -22,6 +40,7 @@ constexpr OptionRow kSelectRows[] = {
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&DataSelectionPlan::output>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
@@ -30,6 +49,7 @@ constexpr OptionRow kSelectRows[] = {
      .origin = Origin::kOurs},
     {.flags = {"--iterations"},
      .dest = "iteration_ranges",
+     .sets = SetBy<&SetRanges>(),
      .arity = Arity::kPlus,
      .metavar = "N[-M]",
      .help = "Keep these iterations, counted from 0, for example 0 7-9. They are numbered from 0"
@@ -37,12 +57,14 @@ constexpr OptionRow kSelectRows[] = {
      .origin = Origin::kOurs},
     {.flags = {"--tensors"},
      .dest = "tensor_names",
+     .sets = Sets<&DataSelectionPlan::tensors>(),
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Keep these tensors. Patterns (* ? [ ]) are allowed.",
      .origin = Origin::kOurs},
     {.flags = {"--runners"},
      .dest = "runner_names",
+     .sets = Sets<&DataSelectionPlan::runners>(),
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Keep the outputs of these runners, by their names or by the short ones of summaries."
@@ -50,44 +72,22 @@ constexpr OptionRow kSelectRows[] = {
      .origin = Origin::kOurs},
 };
 
-Result<std::vector<IterationRange>> ParseRanges(std::span<const std::string> words) {
-  std::vector<IterationRange> ranges;
-  for (const std::string& word : words) {
-    const size_t dash = word.find('-');
-    const std::optional<int64_t> first = ParseInt(word.substr(0, dash));
-    const std::optional<int64_t> last = dash == word.npos ? first : ParseInt(word.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first) {
-      return InvalidArgument("--iterations: expected a number >= 0 or a range such as 2-5, got '" +
-                             word + "'");
-    }
-    ranges.push_back({static_cast<size_t>(*first), static_cast<size_t>(*last)});
-  }
-  return ranges;
-}
-
-Result<DataSelectionPlan> BindDataSelection(const ParsedArgs& args, const Invocation& invocation) {
-  if (!args.Has("iteration_ranges") && !args.Has("tensor_names") && !args.Has("runner_names")) {
+Status Select(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  DataSelectionPlan plan;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
+  if (plan.iterations.empty() && plan.tensors.empty() && plan.runners.empty()) {
     return InvalidArgument(
         "nothing is selected: add --iterations, --tensors or --runners, or use data convert for a"
         " copy of everything");
   }
-  DataSelectionPlan plan;
-  plan.path = TextOf(args, "path");
-  plan.output = TextOf(args, "output");
-  VERNIER_ASSIGN_OR_RETURN(plan.iterations, ParseRanges(args.List("iteration_ranges")));
-  plan.tensors = ListOf(args, "tensor_names");
-  plan.runners = ListOf(args, "runner_names");
   plan.may_replace = invocation.as_polygraphy;
-  return plan;
+  return SelectData(plan, WatchSignals(), log);
 }
 
 int DataSelectCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataSelectCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  const Result<DataSelectionPlan> plan = BindDataSelection(start.args, invocation);
-  if (!plan.ok()) return EndCommand(plan.status(), invocation, *start.log);
-  const Status done = SelectData(*plan, WatchSignals(), *start.log);
-  return EndCommand(done, invocation, *start.log);
+  return EndCommand(Select(start.args, invocation, *start.log), invocation, *start.log);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/directory_listing.h"
 #include "options/table/option_sets.h"
+#include "options/table/option_values.h"
 #include "report/files/accuracy_file.h"
 #include "report/models/model_json.h"
 #include "report/text/saved_text.h"
@@ -20,35 +21,98 @@ namespace vernier {
 namespace {
 
 struct Shown {
+  std::string path;
   bool all = false, json = false;
   bool in_polygraphy_words = false;  // whose nouns are plurals, whatever the number
   SavedTextOptions text;
 };
 
+Status SetShowFormat(const OptionInput& input, Shown& shown) {
+  shown.json = TextOf(input) == "json";
+  return {};
+}
+
 // -1 is "no limit".
-Result<int64_t> LimitOf(const ParsedArgs& args, std::string_view dest, int64_t fallback) {
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> given, args.Int(dest));
-  const int64_t value = given.value_or(fallback);
+Result<int64_t> LimitOf(const OptionInput& input) {
+  int64_t value = 0;
+  VERNIER_TRY(ReadValue(input, value));
   constexpr int64_t kNoLimit = std::numeric_limits<int32_t>::max();
   if (value == -1) return kNoLimit;
   if (value >= 1) return std::min(value, kNoLimit);
-  return InvalidArgument(std::string(args.Flag(dest)) + ": expected -1 or a number >= 1, got '" +
+  return InvalidArgument(std::string(input.given.flag) + ": expected -1 or a number >= 1, got '" +
                          std::to_string(value) + "'");
 }
 
+Status SetItems(const OptionInput& input, SavedTextOptions& text) {
+  VERNIER_ASSIGN_OR_RETURN(text.print.edge_items, LimitOf(input));
+  return {};
+}
+
+Status SetWidth(const OptionInput& input, SavedTextOptions& text) {
+  VERNIER_ASSIGN_OR_RETURN(const int64_t width, LimitOf(input));
+  text.print.line_width = static_cast<size_t>(width);
+  return {};
+}
+
+constexpr std::string_view kShowFormats[] = {"text", "json"};
+
+constexpr OptionRow kShow[] = {
+    {.dest = "path",
+     .sets = Sets<&Shown::path>(),
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "path",
+     .help = "A file or folder of saved inputs, outputs or accuracy results."},
+    {.flags = {"-a", "--all"},
+     .dest = "all",
+     .sets = Sets<&Shown::all>(),
+     .help = "Show all iterations, not only the first."},
+    {.flags = {"-s", "--show-values"},
+     .dest = "show_values",
+     .sets = Sets<&SavedTextOptions::values>(),
+     .help = "Show the values."},
+    {.flags = {"--histogram"},
+     .dest = "histogram",
+     .sets = Sets<&SavedTextOptions::histogram>(),
+     .help = "Show how the values are distributed."},
+    {.flags = {"-n", "--num-items"},
+     .dest = "num_items",
+     .sets = SetBy<&SetItems>(),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "3",
+     .metavar = "NUM",
+     .help = "How many values to show at each end of an axis, in arrays of more than 1000 elements;"
+             " -1 shows all."},
+    {.flags = {"--line-width"},
+     .dest = "line_width",
+     .sets = SetBy<&SetWidth>(),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "75",
+     .metavar = "NUM",
+     .help = "Characters in a line of values; -1 breaks lines only at the ends of axes."},
+    {.flags = {"--format"},
+     .dest = "format",
+     .sets = SetBy<&SetShowFormat>(),
+     .arity = Arity::kOne,
+     .choices = kShowFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "json: runners, iterations and tensors with their statistics as one JSON document on"
+             " stdout, and nothing else.",
+     .origin = Origin::kOurs},
+};
+
+OptionGroup DataShowGroup() { return {"What is shown", "how much is shown", kShow}; }
+
 Result<Shown> Bind(const ParsedArgs& args) {
   Shown shown;
-  shown.all = args.Has("all");
-  shown.json = args.Value("format").value_or("text") == "json";
-  if (shown.json && (args.Has("show_values") || args.Has("histogram"))) {
+  VERNIER_TRY(BindOptions(args, {}, {shown, shown.text}));
+  if (shown.json && (shown.text.values || shown.text.histogram)) {
     return InvalidArgument(
         "--format json: values and histograms are not in it; vernier data convert writes values");
   }
-  shown.text.values = args.Has("show_values");
-  shown.text.histogram = args.Has("histogram");
-  VERNIER_ASSIGN_OR_RETURN(shown.text.print.edge_items, LimitOf(args, "num_items", 3));
-  VERNIER_ASSIGN_OR_RETURN(const int64_t width, LimitOf(args, "line_width", 75));
-  shown.text.print.line_width = static_cast<size_t>(width);
   return shown;
 }
 
@@ -90,7 +154,8 @@ Result<std::string> FormatTensors(SavedTensors& saved, const Shown& shown) {
 }
 
 // The same as JSON: runners are null for files of inputs.
-Status ShowJson(const std::string& path, const Shown& shown) {
+Status ShowJson(const Shown& shown) {
+  const std::string& path = shown.path;
   if (!IsDirectory(path) && LooksLikeAccuracyResults(path)) {
     return Unimplemented("--format json: '" + path +
                          "' holds accuracy results, and is a JSON document already");
@@ -124,12 +189,13 @@ Status ShowJson(const std::string& path, const Shown& shown) {
   return PrintDocument(sink.text());
 }
 
-Status Show(const std::string& path, const Shown& shown, Logger& log) {
+Status Show(const Shown& shown, Logger& log) {
+  const std::string& path = shown.path;
   if (!shown.in_polygraphy_words) {
     const Status shards = CheckFoldersOfShards(std::span(&path, 1));
     if (!shards.ok()) log.Warning(shards.message());
   }
-  if (shown.json) return ShowJson(path, shown);
+  if (shown.json) return ShowJson(shown);
   std::string text;
   if (!IsDirectory(path) && LooksLikeAccuracyResults(path)) {
     VERNIER_ASSIGN_OR_RETURN(const AccuracyResults results, ReadAccuracyResults(path));
@@ -148,8 +214,7 @@ int ShowWith(const CommandStart& start, const Invocation& invocation, bool stati
   if (!shown.ok()) return EndCommand(shown.status(), invocation, *start.log);
   shown->text.statistics = statistics;
   shown->in_polygraphy_words = in_polygraphy_words;
-  const std::string path(*start.args.Value("path"));
-  return EndCommand(Show(path, *shown, *start.log), invocation, *start.log);
+  return EndCommand(Show(*shown, *start.log), invocation, *start.log);
 }
 
 int DataShowCommand(std::span<const std::string> words, const Invocation& invocation) {

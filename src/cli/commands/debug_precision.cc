@@ -24,14 +24,6 @@
 namespace vernier {
 namespace {
 
-Result<size_t> MostChecks(const ParsedArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> most, args.Int("max_checks"));
-  if (most && *most < 1) {
-    return InvalidArgument("--max-checks: expected a number >= 1, got " + std::to_string(*most));
-  }
-  return most ? static_cast<size_t>(*most) : PrecisionDebugPlan().most_checks;
-}
-
 // A check that reads the engine of Polygraphy's tool gets one.
 std::string DefaultArtifact(const CheckWords& check) {
   constexpr std::string_view kEngine = "polygraphy_debug.engine";
@@ -69,20 +61,6 @@ Result<EngineSettings> BindEngine(const ParsedArgs& args, const std::string& art
   return engine;
 }
 
-Result<PrecisionDebugPlan> BindPrecision(const ParsedArgs& args, const std::string& artifact,
-                                         Logger& log) {
-  PrecisionDebugPlan plan;
-  plan.model = TextOf(args, "model_file");
-  plan.higher = args.Value("precision").value_or(plan.higher);
-  plan.linear = args.Value("mode").value_or("bisect") == "linear";
-  plan.reverse = args.Value("direction").value_or("forward") == "reverse";
-  VERNIER_ASSIGN_OR_RETURN(plan.most_checks, MostChecks(args));
-  VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
-  plan.output = TextOf(args, "output");
-  VERNIER_ASSIGN_OR_RETURN(plan.engine, BindEngine(args, artifact, log));
-  return plan;
-}
-
 // One inference of ONNX Runtime.
 Result<std::optional<RunPlan>> BindEvidence(const ParsedArgs& args, const Invocation& invocation,
                                             Logger& log) {
@@ -104,7 +82,9 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   std::vector<std::string> own(words.begin(), words.end());
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
-    VERNIER_TRY(MostChecks(args).status());
+    PrecisionDebugPlan plan;
+    plan.model = TextOf(args, "model_file");
+    VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
     if (!invocation.as_polygraphy) VERNIER_TRY(CheckFileConflicts(args, "output"));
     VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
@@ -119,7 +99,8 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
                              BindDebugSession(args, std::move(check), {"precision", artifact}));
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                              DebugSession::Open(std::move(session_plan), interrupted, log));
-    VERNIER_ASSIGN_OR_RETURN(PrecisionDebugPlan plan, BindPrecision(args, session.artifact(), log));
+    VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
+    VERNIER_ASSIGN_OR_RETURN(plan.engine, BindEngine(args, session.artifact(), log));
     plan.inference = [&] { return BindEvidence(args, invocation, log); };
     return DebugPrecision(plan, opened.model(), session, log).status();
   };

@@ -49,13 +49,9 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, ToolMo
 
 Result<ReduceDebugPlan> BindReduce(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
   ReduceDebugPlan plan;
-  plan.reduce_inputs = !args.Has("reduce_inputs");
-  plan.reduce_outputs = !args.Has("reduce_outputs");
-  plan.bisect = args.Value("mode").value_or("bisect") == "bisect";
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
   plan.keep_good = as_polygraphy;
   VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
-  plan.output = TextOf(args, "output");
-  plan.min_good = TextOf(args, "min_good");
   return plan;
 }
 

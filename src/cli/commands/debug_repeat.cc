@@ -13,17 +13,6 @@
 namespace vernier {
 namespace {
 
-Result<RepeatUntil> BindUntil(const ParsedArgs& args) {
-  const std::string word(args.Value("until").value_or(""));
-  if (word == "good" || word == "bad") return RepeatUntil{std::nullopt, word == "good"};
-  const std::optional<int64_t> count = ParseInt(word);
-  if (!count || *count < 1) {
-    return InvalidArgument("--until: expected a whole number >= 1, 'good' or 'bad', got '" + word +
-                           "'");
-  }
-  return RepeatUntil{count, false};
-}
-
 Result<ModelPlan> BuildableModel(const ParsedArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
   ModelTypeHints hints;
@@ -38,7 +27,8 @@ Result<ModelPlan> BuildableModel(const ParsedArgs& args) {
 }
 
 Status Build(const ParsedArgs& args, CheckWords check, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(const RepeatUntil until, BindUntil(args));
+  RepeatUntil until;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {until}));
   const DebugTool tool{"", "polygraphy_debug.engine", false};
   VERNIER_ASSIGN_OR_RETURN(DebugSessionPlan session_plan,
                            BindDebugSession(args, std::move(check), tool));
@@ -62,7 +52,8 @@ int DebugRepeatCommand(std::span<const std::string> words, const Invocation& inv
   std::vector<std::string> own(words.begin(), words.end());
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
-    VERNIER_ASSIGN_OR_RETURN(const RepeatUntil until, BindUntil(args));
+    RepeatUntil until;
+    VERNIER_TRY(BindOptions(args, {.log = &log}, {until}));
     VERNIER_ASSIGN_OR_RETURN(DebugSessionPlan session_plan,
                              BindDebugSession(args, std::move(check), {}));
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,

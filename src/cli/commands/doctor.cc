@@ -6,21 +6,56 @@
 #include "cli/table/commands.h"
 #include "doctor/doctor.h"
 #include "options/table/option_sets.h"
+#include "options/table/option_values.h"
 #include "report/text/doctor_text.h"
 
 namespace vernier {
 namespace {
 
+struct DoctorOutput {
+  bool json = false;
+};
+
+Status SetDoctorFormat(const OptionInput& input, DoctorOutput& output) {
+  output.json = TextOf(input) == "json";
+  return {};
+}
+
+constexpr std::string_view kDoctorFormats[] = {"text", "json"};
+
+constexpr OptionRow kDoctor[] = {
+    {.flags = {"--format"},
+     .dest = "format",
+     .sets = SetBy<&SetDoctorFormat>(),
+     .arity = Arity::kOne,
+     .choices = kDoctorFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "text or json.",
+     .origin = Origin::kOurs},
+    {.flags = {"--require"},
+     .dest = "require",
+     .sets = Sets<&DoctorPlan::required>(),
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Exit with code 5 if one of these parts cannot be used: names as doctor prints them,"
+             " such as onnxruntime, numpy or gpu. If a backend has the same name as a package,"
+             " python/torch is the package.",
+     .origin = Origin::kOurs},
+};
+
 int DoctorCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDoctorCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   DoctorPlan plan;
-  plan.backend_dirs = AllWordsOf(start.args, "backend_dir");
-  plan.python = TextOf(start.args, "python");
-  plan.required = ListOf(start.args, "require");
+  DoctorOutput output;
+  ExecutionPlan workers;
+  const Status bound = BindOptions(start.args, {}, {plan, output, workers});
+  if (!bound.ok()) return EndCommand(bound, invocation, *start.log);
+  plan.backend_dirs = workers.backend_dirs;
+  plan.python = workers.python;
   const DoctorRecord record = Examine(plan);
-  const bool as_json = start.args.Value("format").value_or("text") == "json";
-  std::fputs((as_json ? FormatDoctorJson(record) : FormatDoctorText(record)).c_str(), stdout);
+  std::fputs((output.json ? FormatDoctorJson(record) : FormatDoctorText(record)).c_str(), stdout);
   return record.faults.empty() ? 0 : 5;
 }
 
@@ -44,7 +79,9 @@ constexpr CommandSpec kDoctorCommand = {
         " --require is usable, else 5.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), DoctorGroup(), BackendPlaceOptions()});
+          return OptionTable({GeneralGroup(),
+                              OptionGroup{"Doctor", "looking at this installation", kDoctor},
+                              BackendPlaceOptions()});
         },
     .run = DoctorCommand,
 };

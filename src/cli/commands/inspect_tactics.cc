@@ -5,6 +5,7 @@
 #include "cli/commands/print_document.h"
 #include "cli/table/commands.h"
 #include "options/table/option_sets.h"
+#include "options/table/option_values.h"
 #include "report/models/engine_json.h"
 #include "report/models/tactic_replay.h"
 #include "util/no_log.h"
@@ -13,13 +14,54 @@
 namespace vernier {
 namespace {
 
+struct ReplayShown {
+  std::string path;
+};
+
+constexpr OptionRow kTacticReplay[] = {
+    {.dest = "tactic_replay",
+     .sets = Sets<&ReplayShown::path>(),
+     .arity = Arity::kOne,
+     .metavar = "tactic_replay",
+     .help = "A file that --save-tactics wrote."},
+};
+
+struct ReplayPlaces {
+  std::string folder;                    // has the folders good and bad
+  std::optional<std::string> good, bad;  // instead of those
+};
+
+constexpr OptionRow kDiffTactics[] = {
+    {.flags = {"--dir"},
+     .dest = "dir",
+     .sets = Sets<&ReplayPlaces::folder>(),
+     .files = FileUse::kUnchecked,
+     .arity = Arity::kOne,
+     .fallback = "the current one",
+     .metavar = "DIR",
+     .help = "A folder that contains folders good and bad, with tactic replays at any depth."},
+    {.flags = {"--good"},
+     .dest = "good",
+     .sets = Sets<&ReplayPlaces::good>(),
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "PATH",
+     .help = "A good tactic replay, or a folder of them, instead of DIR/good."},
+    {.flags = {"--bad"},
+     .dest = "bad",
+     .sets = Sets<&ReplayPlaces::bad>(),
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "PATH",
+     .help = "A bad tactic replay, or a folder of them, instead of DIR/bad."},
+};
+
 Status ShowTactics(const ParsedArgs& args, Logger& log) {
+  ReplayShown shown;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {shown}));
   const bool json = WantsDocument(args);
-  if (!json) {
-    log.Info("Loading tactic replay file from " + std::string(*args.Value("tactic_replay")));
-  }
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<TacticOfLayer> tactics,
-                           ReadTacticReplay(std::string(*args.Value("tactic_replay"))));
+  if (!json) log.Info("Loading tactic replay file from " + shown.path);
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TacticOfLayer> tactics, ReadTacticReplay(shown.path));
   if (json) return PrintDocument(FormatTacticsJson(tactics));
   std::string text;
   for (const TacticOfLayer& tactic : tactics) {
@@ -31,11 +73,10 @@ Status ShowTactics(const ParsedArgs& args, Logger& log) {
 }
 
 // The folder or file of one flag, else the folder of that name in --dir.
-LoadedReplays Load(const ParsedArgs& args, std::string_view which, Logger& log) {
-  const std::string name(which);
-  const std::filesystem::path folder(std::string(args.Value("dir").value_or("")));
-  const auto given = args.Value(which);
-  const std::string path = given ? std::string(*given) : (folder / name).string();
+LoadedReplays Load(const ReplayPlaces& places, const std::string& name, Logger& log) {
+  const bool is_good = name == "good";
+  const std::string path = (is_good ? places.good : places.bad)
+                               .value_or((std::filesystem::path(places.folder) / name).string());
   LoadedReplays loaded = LoadTacticReplays(path);
   for (const std::string& file : loaded.read) {
     log.Info("Loading tactic replay file from " + file);
@@ -44,7 +85,7 @@ LoadedReplays Load(const ParsedArgs& args, std::string_view which, Logger& log) 
     log.Verbose(file + " does not look like a tactic replay file, skipping.");
   }
   log.Info("Loaded " + std::to_string(loaded.read.size()) + " " + name + " tactic replays.");
-  log.Verbose((which == "good" ? "Good" : "Bad") + std::string(" tactic replays: ") +
+  log.Verbose((is_good ? "Good" : "Bad") + std::string(" tactic replays: ") +
               FormatPythonList(loaded.read));
   if (loaded.read.empty()) log.Warning("There is no tactic replay in '" + path + "'");
   return loaded;
@@ -63,11 +104,13 @@ void LogDifference(const TacticsByLayer& found, Logger& log) {
 }
 
 Status DiffTactics(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
+  ReplayPlaces places;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {places}));
   const bool json = WantsDocument(args);
   NoLog silence;
   Logger& told = json ? static_cast<Logger&>(silence) : log;
-  const LoadedReplays good = Load(args, "good", told);
-  const LoadedReplays bad = Load(args, "bad", told);
+  const LoadedReplays good = Load(places, "good", told);
+  const LoadedReplays bad = Load(places, "bad", told);
   const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
   if (json) VERNIER_TRY(PrintDocument(FormatTacticDifferenceJson(good, bad, found)));
   LogDifference(found, told);
@@ -99,8 +142,9 @@ constexpr CommandSpec kInspectTacticsCommand = {
     .about = "List the algorithm that TensorRT chose for each layer, as --save-tactics saved it.",
     .options =
         [] {
-          return OptionTable(
-              {GeneralGroup(), TacticReplayGroup(), DocumentGroup(), LoggingGroup()});
+          return OptionTable({GeneralGroup(),
+                              OptionGroup{"Tactic replay", "what is shown", kTacticReplay},
+                              DocumentGroup(), LoggingGroup()});
         },
     .run = InspectTacticsCommand,
 };
@@ -115,7 +159,10 @@ constexpr CommandSpec kInspectDiffTacticsCommand = {
         " layer the algorithms that only the bad ones used.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), DiffTacticsGroup(), DocumentGroup(), LoggingGroup()});
+          return OptionTable(
+              {GeneralGroup(),
+               OptionGroup{"Tactic replays", "which files are compared", kDiffTactics},
+               DocumentGroup(), LoggingGroup()});
         },
     .run = InspectDiffTacticsCommand,
 };

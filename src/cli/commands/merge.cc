@@ -19,13 +19,13 @@
 namespace vernier {
 namespace {
 
-Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
-  if (merge.output.empty() && !args.Has("status")) {
+Status CheckMergePlan(const MergePlan& merge, const SavePlan& save, bool status) {
+  if (merge.output.empty() && !status) {
     return InvalidArgument("merge: the name of the record is missing: give -o FILE");
   }
-  const bool reports = args.Has("reports") || !merge.rows.empty() || args.Has("reproducible");
+  const bool reports = !save.reports.empty() || !merge.rows.empty() || save.reproducible;
   const bool merges = reports || merge.partial || !merge.output.empty();
-  if (args.Has("status") && merges) {
+  if (status && merges) {
     return InvalidArgument(
         "--status: it only looks at the parts and writes nothing: leave -o, --partial,"
         " --report, --save-rows and --reproducible out, or leave --status out to merge");
@@ -74,14 +74,15 @@ int MergeCommand(std::span<const std::string> words, const Invocation& invocatio
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const ParsedArgs& args = start.args;
-  MergePlan merge{ListOf(args, "paths"), TextOf(args, "output"), TextOf(args, "save_rows"),
-                  args.Has("partial"), args.Has("mixed")};
-  merge.parts.insert(merge.parts.end(), more.begin(), more.end());
+  const bool status = args.Has("status");
+  MergePlan merge;
   SavePlan save;
-  Status bound = CheckMergeWords(args, merge);
-  if (bound.ok()) bound = BindOptions(args, {.log = &log}, {save});
+  Status bound = BindOptions(args, {.log = &log}, {merge, save});
+  merge.parts.insert(merge.parts.end(), more.begin(), more.end());
+  merge.rows = save.rows;
+  if (bound.ok()) bound = CheckMergePlan(merge, save, status);
   if (!bound.ok()) return EndCommand(bound, invocation, log);
-  if (args.Has("status")) return ReportStatus(merge, invocation, log);
+  if (status) return ReportStatus(merge, invocation, log);
   KeepFreedMemory();
   MergeOutcome merged = MergeShards(merge, log);
   RunOutcome& outcome = merged.outcome;

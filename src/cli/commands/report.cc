@@ -22,16 +22,10 @@ Result<RunRecord> Load(const std::string& path) {
 }
 
 Status MakeReports(const ParsedArgs& args, Logger& log) {
-  std::vector<ReportFile> reports;
-  for (const std::span<const std::string> words : args.Occurrences("reports")) {
-    for (const std::string& path : words) {
-      VERNIER_ASSIGN_OR_RETURN(ReportFile report,
-                               ReportFileFor(std::string(args.Flag("reports")), path));
-      reports.push_back(std::move(report));
-    }
-  }
-  VERNIER_ASSIGN_OR_RETURN(const RunRecord record, Load(std::string(*args.Value("record"))));
-  for (const ReportFile& report : reports) {
+  SavePlan save;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {save}));
+  VERNIER_ASSIGN_OR_RETURN(const RunRecord record, Load(TextOf(args, "record")));
+  for (const ReportFile& report : save.reports) {
     log.Info("Saving report to " + report.path);
     VERNIER_TRY(WriteReport(report, record));
   }

@@ -9,23 +9,9 @@
 namespace vernier {
 namespace {
 
-Result<NewNode> BindNode(const ParsedArgs& args) {
-  NewNode node;
-  node.op = std::string(args.Value("op").value_or(""));
-  if (node.op.empty()) return InvalidArgument("--op: expected the name of an operator, got ''");
-  node.name = std::string(args.Value("name").value_or(""));
-  for (const std::string& name : args.List("inputs")) node.inputs.push_back(name);
-  for (const std::string& name : args.List("outputs")) node.outputs.push_back(name);
-  KeyRules rules;
-  rules.separator = '=';
-  rules.allow_empty_key = false;
-  rules.bare_word_is_value = false;
-  VERNIER_ASSIGN_OR_RETURN(node.attributes, ParseKeyedValues(args.List("attrs"), rules));
-  return node;
-}
-
 Status Insert(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(const NewNode node, BindNode(args));
+  NewNode node;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {node}));
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));

@@ -8,32 +8,9 @@
 #include "inference/sanitizing.h"
 #include "options/bind/bind_model.h"
 #include "options/table/option_sets.h"
-#include "util/cast_grammar.h"
-#include "util/number_text.h"
 
 namespace vernier {
 namespace {
-
-Status BindFolding(const ParsedArgs& args, SanitizePlan& plan) {
-  plan.folding.shapes = !args.Has("fold_shapes");
-  const std::string_view partitions = args.Value("partitioning").value_or("");
-  if (partitions == "basic") plan.folding.partitions = FoldPartitions::kBasic;
-  if (partitions == "recursive") plan.folding.partitions = FoldPartitions::kRecursive;
-  if (const auto word = args.Value("fold_size_threshold")) {
-    VERNIER_ASSIGN_OR_RETURN(const int64_t threshold, ParseByteCount(*word));
-    if (threshold < 0) {
-      return InvalidArgument("--fold-size-threshold: expected a size >= 0, got " +
-                             std::to_string(threshold));
-    }
-    plan.folding.size_threshold = static_cast<uint64_t>(threshold);
-  }
-  VERNIER_ASSIGN_OR_RETURN(plan.passes, args.Int("num_const_fold_passes"));
-  if (plan.passes && *plan.passes < 0) {
-    return InvalidArgument("--num-passes: expected a number >= 0, got " +
-                           std::to_string(*plan.passes));
-  }
-  return {};
-}
 
 void WarnOfIdleOptions(const ParsedArgs& args, Logger& log) {
   constexpr std::string_view kFolding[] = {"num_const_fold_passes", "partitioning", "fold_shapes",
@@ -54,40 +31,19 @@ void WarnOfIdleOptions(const ParsedArgs& args, Logger& log) {
   if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
 }
 
-Result<std::vector<UpperBound>> BindBounds(const ParsedArgs& args) {
-  std::vector<UpperBound> bounds;
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<KeyedValue> words,
-                           ParseKeyedValues(args.List("upper_bounds")));
-  for (const KeyedValue& word : words) {
-    const std::optional<int64_t> bound = AsInt64(word.value);
-    if (!bound || *bound < 0) {
-      return InvalidArgument("--set-unbounded-dds-upper-bound: expected [TENSOR:]NUMBER, got '" +
-                             (word.key.empty() ? "" : word.key + ":") +
-                             FormatCastValue(word.value) + "'");
-    }
-    bounds.push_back({word.key, *bound});
-  }
-  return bounds;
-}
-
 Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invocation,
                                   Logger& log) {
   SanitizePlan plan;
-  VERNIER_TRY(BindFolding(args, plan));
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan, plan.folding}));
   WarnOfIdleOptions(args, log);
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
   plan.model.skips_unknown_types = invocation.as_polygraphy;
   plan.infer_shapes = !args.Has("do_shape_inference");
   plan.tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-  VERNIER_ASSIGN_OR_RETURN(plan.bounds, BindBounds(args));
   VERNIER_ASSIGN_OR_RETURN(plan.inputs, GivenInputShapes(args, invocation.as_polygraphy));
   plan.force_shapes = args.Has("force_fallback_shape_inference");
   plan.feeds = BindFeedSource(args, invocation, log);
-  plan.cleanup = args.Has("cleanup");
-  plan.sort = args.Has("toposort");
-  plan.fold = args.Has("fold_constants");
-  plan.infer_each_pass = !args.Has("per_pass_shape_inference");
   return plan;
 }
 

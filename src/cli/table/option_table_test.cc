@@ -1,8 +1,10 @@
 #include "options/table/option_table.h"
 #include "options/table/command_options.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
@@ -133,13 +135,51 @@ TEST(RunOptionTable, SharesADestOnlyBetweenRowsOfOneKind) {
   }
 }
 
+// Commands that read some of their options by name.
+constexpr std::string_view kReadByName[] = {"batch",
+                                            "compare",
+                                            "merge",
+                                            "convert",
+                                            "check accuracy",
+                                            "check lint",
+                                            "debug build",
+                                            "debug precision",
+                                            "debug reduce",
+                                            "debug repeat",
+                                            "inspect model",
+                                            "inspect sparsity",
+                                            "inspect tactics",
+                                            "inspect diff-tactics",
+                                            "inspect capability",
+                                            "surgeon extract",
+                                            "surgeon insert",
+                                            "surgeon prune",
+                                            "surgeon sanitize",
+                                            "surgeon weight-reconstruct",
+                                            "surgeon weight-strip",
+                                            "report",
+                                            "template trt-network",
+                                            "template trt-config",
+                                            "template onnx-gs",
+                                            "template shard-hints",
+                                            "plugin list",
+                                            "plugin match",
+                                            "plugin replace",
+                                            "plugin autotune",
+                                            "multi-device shard"};
+
+// Does it set anything, or need it not to?
+bool MeansSomething(const OptionRow& row) {
+  const bool acts = row.action == OptionAction::kHelp || row.action == OptionAction::kRunner;
+  const bool idle = row.standing == Standing::kRefused || row.standing == Standing::kLater;
+  return row.sets.Means() || acts || idle;
+}
+
 // A flag that sets nothing would be taken and ignored.
 TEST(RunOptionTable, EveryOptionMeansSomething) {
   const OptionTable table = RunOptionTable();
   for (const OptionRow* row : table.rows()) {
-    const bool acts = row->action == OptionAction::kHelp || row->action == OptionAction::kRunner;
-    const bool idle = row->standing == Standing::kRefused || row->standing == Standing::kLater;
-    EXPECT_TRUE(row->sets.Means() || acts || idle) << row->NameInErrors();
+    EXPECT_TRUE(MeansSomething(*row)) << row->NameInErrors();
   }
 }
 
@@ -184,6 +224,19 @@ TEST(OptionTable, PutsNeighboursWithOneTitleUnderOneHeading) {
 }
 
 // A name that no group has would silently leave an option out of a command.
+// A new command fills its plan by its rows.
+TEST(EveryCommand, HasRowsThatBindThemselvesButForThese) {
+  std::vector<std::string_view> found;
+  for (const CommandSpec& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    const bool all = std::ranges::all_of(table.rows(),
+                                         [](const OptionRow* row) { return MeansSomething(*row); });
+    if (!all) found.push_back(command.name);
+  }
+  EXPECT_THAT(found, testing::UnorderedElementsAreArray(kReadByName));
+}
+
 TEST(EveryCommand, NamesOnlyOptionsThatExistAndEachFlagOnce) {
   for (const CommandSpec& command : CommandTable()) {
     if (command.options == nullptr) continue;

@@ -14,19 +14,6 @@
 namespace vernier {
 namespace {
 
-Result<std::vector<int64_t>> ExitCodes(const ParsedArgs& args, std::string_view dest) {
-  std::vector<int64_t> codes;
-  for (const std::string& word : args.List(dest)) {
-    const std::optional<int64_t> code = ParseInt(word);
-    if (!code) {
-      return InvalidArgument(std::string(args.Flag(dest)) + ": expected exit codes, got '" + word +
-                             "'");
-    }
-    codes.push_back(*code);
-  }
-  return codes;
-}
-
 // A check that is our own run must leave the model that is looked into alone.
 Status CheckFilesOfRun(const ParsedArgs& args, const CheckPlan& check) {
   const OptionTable table = RunOptionTable();
@@ -64,11 +51,7 @@ Result<CheckPlan> BindCheck(const ParsedArgs& args, CheckWords words) {
   CheckPlan check;
   check.command = std::move(words.command);
   check.run_options = std::move(words.run_options);
-  VERNIER_ASSIGN_OR_RETURN(check.fail_codes, ExitCodes(args, "fail_codes"));
-  VERNIER_ASSIGN_OR_RETURN(check.ignored_codes, ExitCodes(args, "ignore_fail_codes"));
-  check.fail_patterns = ListOf(args, "fail_regex");
-  check.show_output = args.Has("show_output");
-  check.hide_failures = args.Has("hide_fail_output");
+  VERNIER_TRY(BindOptions(args, {}, {check}));
   check.reader = {ReadRunWords, CheckRun, [](const std::vector<std::string>& words) {
                     return WithoutComparison(RunOptionTable(), words);
                   }};
@@ -94,27 +77,15 @@ Result<DebugSessionPlan> BindDebugSession(const ParsedArgs& args, CheckWords che
   DebugSessionPlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.check, BindCheck(args, std::move(check)));
   plan.suffix = tool.suffix;
-  if (!tool.default_artifact.empty()) {
-    plan.artifact = args.Value("iter_artifact_path").value_or(tool.default_artifact);
-  }
+  plan.artifact = tool.default_artifact;
+  plan.save_replay = "polygraphy_debug_replay.json";
+  VERNIER_TRY(BindOptions(args, {}, {plan}));
+  if (!tool.replays) plan.save_replay.clear();
   const bool own_run = plan.check.command.empty() && !plan.artifact.empty();
   if (own_run && !plan.check.run_options.empty()) VERNIER_TRY(CheckFilesOfRun(args, plan.check));
   for (const std::string_view dest : {"output", "min_good"}) {
     if (args.Has(dest)) plan.outputs.push_back(TextOf(args, dest));
   }
-  plan.keep_artifact = args.Has("remove_intermediate");
-  plan.info_path = TextOf(args, "iteration_info_path");
-  if (tool.replays) {
-    plan.save_replay = args.Value("save_debug_replay").value_or("polygraphy_debug_replay.json");
-  }
-  plan.load_replay = TextOf(args, "load_debug_replay");
-  plan.artifacts_folder = args.Value("artifacts_dir").value_or(plan.artifacts_folder);
-  plan.artifacts = ListOf(args, "artifacts");
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> jobs, args.Int("jobs"));
-  if (jobs && *jobs < 1) {
-    return InvalidArgument("--jobs: expected a number >= 1, got " + std::to_string(*jobs));
-  }
-  plan.jobs = static_cast<size_t>(jobs.value_or(1));
   return plan;
 }
 

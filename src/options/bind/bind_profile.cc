@@ -1,6 +1,5 @@
 #include "options/bind/bind_profile.h"
 
-#include <cmath>
 #include <string>
 
 #include "inputs/shape_grid.h"
@@ -19,19 +18,7 @@ Result<ProfileOptions> Bind(const ParsedArgs& args, const RunPlan& plan) {
   if (args.Has("input_shapes") && !plan.inputs.load_paths.empty()) {
     return InvalidArgument("--input-shapes: loaded inputs have their own shapes");
   }
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> runs, args.Int("runs"));
-  if (runs && *runs < 1) {
-    return InvalidArgument("--runs: expected a number >= 1, got '" + std::to_string(*runs) + "'");
-  }
-  options.runs = runs.value_or(0);
-  options.seconds = args.Float("duration").value_or(options.seconds);
-  if (!(options.seconds >= 0) || std::isinf(options.seconds)) {
-    return InvalidArgument("--duration: expected seconds >= 0");
-  }
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> warm_up, args.Int("profile_warm_up"));
-  if (warm_up && *warm_up < 0) return InvalidArgument("--warm-up: expected a number >= 0");
-  options.warm_up = warm_up.value_or(options.warm_up);
-  options.layers = !args.Has("no_layer_times");
+  VERNIER_TRY(BindOptions(args, {}, {options}));
   return options;
 }
 

@@ -193,7 +193,9 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = DefaultText("1e-5", kDefaultTolerance),
      .metavar = "[OUTPUT:]X",
-     .help = "Relative tolerance, relative to the second runner of a pair.",
+     .help =
+         "Relative tolerance, relative to the second runner of a pair. An element passes if it is"
+         " within --rtol or within --atol: one of the two suffices.",
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
     {.flags = {"--atol", "--abs-tol"},
@@ -202,7 +204,8 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = DefaultText("1e-5", kDefaultTolerance),
      .metavar = "[OUTPUT:]X",
-     .help = "Absolute tolerance.",
+     .help = "Absolute tolerance. An element passes if it is within --atol or within --rtol: one of"
+             " the two suffices.",
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
     {.flags = {"--tolerance"},

@@ -1,4 +1,6 @@
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
+#include "vernier/checks.h"
 
 namespace vernier {
 namespace {
@@ -6,6 +8,7 @@ namespace {
 constexpr OptionRow kConsistency[] = {
     {.flags = {"--repeats"},
      .dest = "repeats",
+     .sets = Sets<&ConsistencyOptions::repeats>(kAtLeast2),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "5",
@@ -14,6 +17,7 @@ constexpr OptionRow kConsistency[] = {
      .origin = Origin::kOurs},
     {.flags = {"--rows"},
      .dest = "rows",
+     .sets = Sets<&ConsistencyOptions::rows>(kAtLeast2),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "8",
@@ -22,12 +26,14 @@ constexpr OptionRow kConsistency[] = {
      .origin = Origin::kOurs},
     {.flags = {"--only"},
      .dest = "only",
+     .sets = Sets<&ConsistencyOptions::only>(),
      .arity = Arity::kPlus,
      .metavar = "PROPERTY",
      .help = "Check only these properties, by their names in the results (prefill-decode ...).",
      .origin = Origin::kOurs},
     {.flags = {"--skip"},
      .dest = "skip",
+     .sets = Sets<&ConsistencyOptions::skip>(),
      .arity = Arity::kPlus,
      .metavar = "PROPERTY",
      .help = "Do not check these properties, by their names in the results.",

@@ -1,4 +1,8 @@
+#include "data/conversion.h"
+#include "data/joining.h"
+#include "data/recovery.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -6,8 +10,14 @@ namespace {
 constexpr std::string_view kDataKinds[] = {"inputs", "outputs"};
 constexpr std::string_view kDataFormats[] = {"json", "npz", "npy", "safetensors", "pb"};
 
+Status SetKind(const OptionInput& input, DataConversionPlan& plan) {
+  plan.kind = TextOf(input) == "outputs" ? SavedKind::kOutputs : SavedKind::kInputs;
+  return {};
+}
+
 constexpr OptionRow kDataFiles[] = {
     {.dest = "paths",
+     .sets = Sets<&DataJoinPlan::paths>(),
      .files = FileUse::kReads,
      .arity = Arity::kPlus,
      .metavar = "paths",
@@ -15,6 +25,7 @@ constexpr OptionRow kDataFiles[] = {
              " test data."},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&DataJoinPlan::output>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
@@ -25,6 +36,7 @@ constexpr OptionRow kDataFiles[] = {
 
 constexpr OptionRow kDataConvert[] = {
     {.dest = "path",
+     .sets = Sets<&DataConversionPlan::path>(),
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
@@ -32,6 +44,7 @@ constexpr OptionRow kDataConvert[] = {
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&DataConversionPlan::output>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
@@ -43,6 +56,7 @@ constexpr OptionRow kDataConvert[] = {
      .origin = Origin::kOurs},
     {.flags = {"--format"},
      .dest = "format",
+     .sets = Sets<&DataConversionPlan::format>(),
      .arity = Arity::kOne,
      .choices = kDataFormats,
      .metavar = "FORMAT",
@@ -51,6 +65,7 @@ constexpr OptionRow kDataConvert[] = {
      .origin = Origin::kOurs},
     {.flags = {"--as"},
      .dest = "kind",
+     .sets = SetBy<&SetKind>(),
      .arity = Arity::kOne,
      .choices = kDataKinds,
      .fallback = "what the file holds, or inputs if the file does not say",
@@ -59,6 +74,7 @@ constexpr OptionRow kDataConvert[] = {
      .origin = Origin::kOurs},
     {.flags = {"--runner"},
      .dest = "runner",
+     .sets = Sets<&DataConversionPlan::runner>(),
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "For outputs: keep only this runner's. For inputs converted to outputs: the name to"
@@ -66,45 +82,9 @@ constexpr OptionRow kDataConvert[] = {
      .origin = Origin::kOurs},
 };
 
-constexpr std::string_view kShowFormats[] = {"text", "json"};
-
-constexpr OptionRow kShow[] = {
-    {.dest = "path",
-     .files = FileUse::kReads,
-     .arity = Arity::kOne,
-     .metavar = "path",
-     .help = "A file or folder of saved inputs, outputs or accuracy results."},
-    {.flags = {"-a", "--all"}, .dest = "all", .help = "Show all iterations, not only the first."},
-    {.flags = {"-s", "--show-values"}, .dest = "show_values", .help = "Show the values."},
-    {.flags = {"--histogram"}, .dest = "histogram", .help = "Show how the values are distributed."},
-    {.flags = {"-n", "--num-items"},
-     .dest = "num_items",
-     .arity = Arity::kOne,
-     .type = ValueType::kInt,
-     .fallback = "3",
-     .metavar = "NUM",
-     .help = "How many values to show at each end of an axis, in arrays of more than 1000 elements;"
-             " -1 shows all."},
-    {.flags = {"--line-width"},
-     .dest = "line_width",
-     .arity = Arity::kOne,
-     .type = ValueType::kInt,
-     .fallback = "75",
-     .metavar = "NUM",
-     .help = "Characters in a line of values; -1 breaks lines only at the ends of axes."},
-    {.flags = {"--format"},
-     .dest = "format",
-     .arity = Arity::kOne,
-     .choices = kShowFormats,
-     .fallback = "text",
-     .metavar = "FORMAT",
-     .help = "json: runners, iterations and tensors with their statistics as one JSON document on"
-             " stdout, and nothing else.",
-     .origin = Origin::kOurs},
-};
-
 constexpr OptionRow kRecover[] = {
     {.dest = "path",
+     .sets = Sets<&DataRecoveryPlan::path>(),
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
@@ -112,6 +92,7 @@ constexpr OptionRow kRecover[] = {
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&DataRecoveryPlan::output>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .fallback = "NAME",
@@ -120,6 +101,7 @@ constexpr OptionRow kRecover[] = {
      .origin = Origin::kOurs},
     {.flags = {"--overwrite"},
      .dest = "overwrite",
+     .sets = Sets<&DataRecoveryPlan::overwrite>(),
      .help = "Replace an older file of that name.",
      .origin = Origin::kOurs},
 };
@@ -129,8 +111,6 @@ constexpr OptionRow kRecover[] = {
 OptionGroup DataFilesGroup() { return {"Files", "what is read and written", kDataFiles}; }
 
 OptionGroup DataConvertGroup() { return {"Conversion", "what is read and written", kDataConvert}; }
-
-OptionGroup DataShowGroup() { return {"What is shown", "how much is shown", kShow}; }
 
 OptionGroup DataRecoverGroup() { return {"Recovery", "what is read and written", kRecover}; }
 

@@ -91,44 +91,9 @@ constexpr OptionRow kDocument[] = {
      .origin = Origin::kOurs},
 };
 
-constexpr OptionRow kTacticReplay[] = {
-    {.dest = "tactic_replay",
-     .arity = Arity::kOne,
-     .metavar = "tactic_replay",
-     .help = "A file that --save-tactics wrote."},
-};
-
-constexpr OptionRow kDiffTactics[] = {
-    {.flags = {"--dir"},
-     .dest = "dir",
-     .files = FileUse::kUnchecked,
-     .arity = Arity::kOne,
-     .fallback = "the current one",
-     .metavar = "DIR",
-     .help = "A folder that contains folders good and bad, with tactic replays at any depth."},
-    {.flags = {"--good"},
-     .dest = "good",
-     .files = FileUse::kReads,
-     .arity = Arity::kOne,
-     .metavar = "PATH",
-     .help = "A good tactic replay, or a folder of them, instead of DIR/good."},
-    {.flags = {"--bad"},
-     .dest = "bad",
-     .files = FileUse::kReads,
-     .arity = Arity::kOne,
-     .metavar = "PATH",
-     .help = "A bad tactic replay, or a folder of them, instead of DIR/bad."},
-};
-
 }  // namespace
 
 OptionGroup DocumentGroup() { return {"Output", "how it is shown", kDocument}; }
-
-OptionGroup TacticReplayGroup() { return {"Tactic replay", "what is shown", kTacticReplay}; }
-
-OptionGroup DiffTacticsGroup() {
-  return {"Tactic replays", "which files are compared", kDiffTactics};
-}
 
 OptionGroup InspectGroup() { return {"Inspection", "what is shown of the model", kInspect}; }
 

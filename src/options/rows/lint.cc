@@ -1,4 +1,6 @@
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
+#include "vernier/checks.h"
 
 namespace vernier {
 namespace {
@@ -6,18 +8,21 @@ namespace {
 constexpr OptionRow kLint[] = {
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&SavePlan::record>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the report as JSON."},
     {.flags = {"--skip"},
      .dest = "skip",
+     .sets = Sets<&LintOptions::skip>(),
      .arity = Arity::kPlus,
      .metavar = "RULE",
      .help = "Do not report violations of these rules.",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",
+     .sets = Sets<&LintOptions::strict>(),
      .help = "Warnings give exit code 1, too.",
      .origin = Origin::kOurs},
     {.flags = {"--no-run"},

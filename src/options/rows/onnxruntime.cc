@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
@@ -12,8 +13,16 @@
 namespace vernier {
 namespace {
 
-constexpr auto kOptimizationLevels = std::to_array<std::string_view>(
-    {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"});
+constexpr std::string_view kOptimizationLevels[] = {
+#define VERNIER_ORT_LEVEL(enumerator) #enumerator,
+#include "options/rows/onnxruntime.def"
+};
+
+constexpr std::string_view kLevelHelp =
+    "How far the graph is optimised, one of:"
+#define VERNIER_ORT_LEVEL(enumerator) " " #enumerator
+#include "options/rows/onnxruntime.def"
+    ".";
 
 // What stands before "ExecutionProvider" in the names of ONNX Runtime's sources, in lower case.
 constexpr auto kKnownProviders = std::to_array<std::string_view>(
@@ -45,7 +54,7 @@ Status SetProviders(const OptionInput& input, RunnerPlan& runner) {
 
 Status SetLevel(const OptionInput& input, RunnerPlan& runner) {
   const std::string word = TextOf(input);
-  if (std::ranges::find(kOptimizationLevels, word) != kOptimizationLevels.end()) {
+  if (std::ranges::find(kOptimizationLevels, word) != std::end(kOptimizationLevels)) {
     return AddSessionOption(input, runner);
   }
   return InvalidArgument("--graph-optimization-level: expected one of " +
@@ -75,9 +84,9 @@ constexpr OptionRow kSession[] = {
      .dest = "graph_optimization_level",
      .sets = SetBy<&SetLevel>().Named("graph_optimization_level").For("onnxruntime"),
      .arity = Arity::kOne,
-     .fallback = "ORT_ENABLE_ALL",
+     .fallback = kOptimizationLevels[std::size(kOptimizationLevels) - 1],
      .metavar = "LEVEL",
-     .help = "ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED or ORT_ENABLE_ALL."},
+     .help = kLevelHelp},
     {.flags = {"--onnxrt-lib"},
      .dest = "onnxrt_lib",
      .sets = LoadOption("onnxruntime", "lib"),

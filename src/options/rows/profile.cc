@@ -1,12 +1,19 @@
+#include <limits>
+
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
+#include "vernier/profile_options.h"
 
 namespace vernier {
 namespace {
 
+constexpr NumberRule kMeasuredSeconds = {
+    .expected = "seconds >= 0", .least = 0, .most = std::numeric_limits<double>::max()};
+
 constexpr OptionRow kProfile[] = {
     {.flags = {"--duration"},
      .dest = "duration",
+     .sets = Sets<&ProfileOptions::seconds>(kMeasuredSeconds),
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .fallback = "3",
@@ -15,6 +22,7 @@ constexpr OptionRow kProfile[] = {
      .origin = Origin::kOurs},
     {.flags = {"--runs"},
      .dest = "runs",
+     .sets = Sets<&ProfileOptions::runs>(kAtLeast1),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "NUM",
@@ -23,6 +31,7 @@ constexpr OptionRow kProfile[] = {
      .excludes = {"duration"}},
     {.flags = {"--warm-up", "--warm-up-runs"},
      .dest = "profile_warm_up",
+     .sets = Sets<&ProfileOptions::warm_up>(kAtLeast0),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "5",
@@ -30,6 +39,8 @@ constexpr OptionRow kProfile[] = {
      .help = "Untimed inferences for each runner and set of shapes; at least one."},
     {.flags = {"--no-layer-times"},
      .dest = "no_layer_times",
+     .sets = Sets<&ProfileOptions::layers>(),
+     .turns_off = true,
      .help = "Do not measure layer times. Measuring them opens each model once more.",
      .origin = Origin::kOurs},
     {.flags = {"--save-profile", "--save-record"},

@@ -67,6 +67,7 @@ constexpr OptionRow kReportFiles[] = {
      .help = "A file that --save-record wrote."},
     {.flags = {"-o", "--report"},
      .dest = "reports",
+     .sets = Sets<&SavePlan::reports>(),
      .files = FileUse::kWrites,
      .arity = Arity::kOne,
      .action = OptionAction::kAppend,

@@ -1,5 +1,6 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
+#include "run/shards/shard_merge.h"
 
 namespace vernier {
 namespace {
@@ -60,6 +61,7 @@ constexpr OptionRow kReproducible[] = {
 
 constexpr OptionRow kMerge[] = {
     {.dest = "paths",
+     .sets = Sets<&MergePlan::parts>(),
      .files = FileUse::kReads,
      .arity = Arity::kPlus,
      .metavar = "part",
@@ -67,6 +69,7 @@ constexpr OptionRow kMerge[] = {
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&MergePlan::output>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .metavar = "FILE",
@@ -74,10 +77,12 @@ constexpr OptionRow kMerge[] = {
      .origin = Origin::kOurs},
     {.flags = {"--partial"},
      .dest = "partial",
+     .sets = Sets<&MergePlan::partial>(),
      .help = "Write one part from those given, for another merge: shards may be missing.",
      .origin = Origin::kOurs},
     {.flags = {"--mixed"},
      .dest = "mixed",
+     .sets = Sets<&MergePlan::mixed>(),
      .help = "Accept parts whose runners differ in version, device, processor or number of "
              "threads; the record"
              " says so.",

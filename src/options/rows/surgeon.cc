@@ -1,5 +1,10 @@
+#include "inference/sanitizing.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
+#include "options/table/parsed_args.h"
+#include "surgeon/node_insertion.h"
+#include "util/cast_grammar.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -42,12 +47,46 @@ constexpr OptionRow kOutput[] = {
      .help = "The model to write."},
 };
 
+Status SetBounds(const OptionInput& input, SanitizePlan& plan) {
+  plan.bounds.clear();
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<KeyedValue> words,
+                           ParseKeyedValues(input.given.values));
+  for (const KeyedValue& word : words) {
+    const std::optional<int64_t> bound = AsInt64(word.value);
+    if (!bound || *bound < 0) {
+      return InvalidArgument("--set-unbounded-dds-upper-bound: expected [TENSOR:]NUMBER, got '" +
+                             (word.key.empty() ? "" : word.key + ":") +
+                             FormatCastValue(word.value) + "'");
+    }
+    plan.bounds.push_back({word.key, *bound});
+  }
+  return {};
+}
+
+Status SetPartitions(const OptionInput& input, FoldOptions& folding) {
+  folding.partitions =
+      TextOf(input) == "recursive" ? FoldPartitions::kRecursive : FoldPartitions::kBasic;
+  return {};
+}
+
+Status SetThreshold(const OptionInput& input, FoldOptions& folding) {
+  VERNIER_ASSIGN_OR_RETURN(const int64_t threshold, ParseByteCount(TextOf(input)));
+  if (threshold < 0) {
+    return InvalidArgument("--fold-size-threshold: expected a size >= 0, got " +
+                           std::to_string(threshold));
+  }
+  folding.size_threshold = static_cast<uint64_t>(threshold);
+  return {};
+}
+
 constexpr OptionRow kSanitize[] = {
     {.flags = {"--cleanup"},
      .dest = "cleanup",
+     .sets = Sets<&SanitizePlan::cleanup>(),
      .help = "Remove nodes and weights that contribute to no output."},
     {.flags = {"--toposort"},
      .dest = "toposort",
+     .sets = Sets<&SanitizePlan::sort>(),
      .help = "Sort the nodes topologically, so that they can run in order.",
      .standing = Standing::kBetter,
      .note = "An order that is one already stays."},
@@ -78,6 +117,7 @@ constexpr OptionRow kSanitize[] = {
              " Conv Add."},
     {.flags = {"--set-unbounded-dds-upper-bound"},
      .dest = "upper_bounds",
+     .sets = SetBy<&SetBounds>(),
      .arity = Arity::kPlus,
      .metavar = "[TENSOR:]BOUND",
      .help = "Bound tensors whose values determine a size and that have no upper bound yet: Min(T,"
@@ -90,12 +130,14 @@ constexpr std::string_view kPartitions[] = {"basic", "recursive"};
 constexpr OptionRow kFolding[] = {
     {.flags = {"--fold-constants"},
      .dest = "fold_constants",
+     .sets = Sets<&SanitizePlan::fold>(),
      .help = "Compute everything that does not depend on inputs with ONNX Runtime, and store it as"
              " weights.",
      .standing = Standing::kBetter,
      .note = "Random numbers are not folded, and casts around shape arithmetic stay."},
     {.flags = {"--num-passes", "--num-const-fold-passes"},
      .dest = "num_const_fold_passes",
+     .sets = Sets<&SanitizePlan::passes>(kAtLeast0),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "until nothing changes",
@@ -103,6 +145,7 @@ constexpr OptionRow kFolding[] = {
      .help = "Number of folding passes."},
     {.flags = {"--partitioning"},
      .dest = "partitioning",
+     .sets = SetBy<&SetPartitions>(),
      .arity = Arity::kOne,
      .choices = kPartitions,
      .metavar = "MODE",
@@ -111,14 +154,17 @@ constexpr OptionRow kFolding[] = {
          " computes what the failed ones depend on."},
     {.flags = {"--no-fold-shapes"},
      .dest = "fold_shapes",
+     .sets = Sets<&FoldOptions::shapes>(),
      .turns_off = true,
      .help = "Leave Shape nodes alone, even if the shape is known."},
     {.flags = {"--no-per-pass-shape-inference"},
      .dest = "per_pass_shape_inference",
+     .sets = Sets<&SanitizePlan::infer_each_pass>(),
      .turns_off = true,
      .help = "Do not infer shapes between passes."},
     {.flags = {"--fold-size-threshold"},
      .dest = "fold_size_threshold",
+     .sets = SetBy<&SetThreshold>(),
      .arity = Arity::kOne,
      .metavar = "BYTES",
      .help = "Do not fold tensors larger than this; K, M and G are powers of 1024."},
@@ -139,28 +185,51 @@ constexpr OptionRow kDefaultInference[] = {
      .excludes = {"do_shape_inference"}},
 };
 
+Status SetOperator(const OptionInput& input, NewNode& node) {
+  node.op = TextOf(input);
+  if (!node.op.empty()) return {};
+  return InvalidArgument("--op: expected the name of an operator, got ''");
+}
+
+Status SetAttributes(const OptionInput& input, NewNode& node) {
+  KeyRules rules;
+  rules.separator = '=';
+  rules.allow_empty_key = false;
+  rules.bare_word_is_value = false;
+  VERNIER_ASSIGN_OR_RETURN(node.attributes, ParseKeyedValues(input.given.values, rules));
+  return {};
+}
+
 constexpr OptionRow kInsert[] = {
     {.flags = {"--inputs"},
      .dest = "inputs",
+     .sets = Sets<&NewNode::inputs>(),
      .arity = Arity::kPlus,
      .required = true,
      .metavar = "NAME",
      .help = "The tensors that the node reads, in order."},
     {.flags = {"--outputs"},
      .dest = "outputs",
+     .sets = Sets<&NewNode::outputs>(),
      .arity = Arity::kPlus,
      .required = true,
      .metavar = "NAME",
      .help = "The tensors that the node makes, in order."},
     {.flags = {"--op"},
      .dest = "op",
+     .sets = SetBy<&SetOperator>(),
      .arity = Arity::kOne,
      .required = true,
      .metavar = "OPERATOR",
      .help = "The node's operator."},
-    {.flags = {"--name"}, .dest = "name", .arity = Arity::kOne, .help = "The node's name."},
+    {.flags = {"--name"},
+     .dest = "name",
+     .sets = Sets<&NewNode::name>(),
+     .arity = Arity::kOne,
+     .help = "The node's name."},
     {.flags = {"--attrs"},
      .dest = "attrs",
+     .sets = SetBy<&SetAttributes>(),
      .arity = Arity::kPlus,
      .metavar = "NAME=VALUE",
      .help =

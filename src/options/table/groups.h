@@ -60,8 +60,6 @@ OptionGroup MergeGroup();
 OptionGroup RunFileGroup();
 OptionGroup InspectGroup();
 OptionGroup DocumentGroup();
-OptionGroup TacticReplayGroup();
-OptionGroup DiffTacticsGroup();
 OptionGroup ExtractGroup();
 OptionGroup NewModelGroup();
 OptionGroup SanitizeGroup();
@@ -87,8 +85,6 @@ OptionGroup AccuracyFileGroup();
 OptionGroup ConsistencyCheckGroup();
 OptionGroup LintCheckGroup();
 OptionGroup ExtremesCheckGroup();
-OptionGroup BackendListGroup();
-OptionGroup DoctorGroup();
 OptionGroup PluginPatternGroup();
 OptionGroup PluginFileGroup();
 OptionGroup PluginAutotuneGroup();
@@ -99,7 +95,6 @@ OptionGroup TensorFlowRefusedGroup();
 OptionGroup CapabilityGroup();
 OptionGroup DataFilesGroup();
 OptionGroup DataConvertGroup();
-OptionGroup DataShowGroup();
 OptionGroup DataRecoverGroup();
 
 }  // namespace vernier
