@@ -8,20 +8,20 @@ namespace {
 
 class OpenVinoBackend {
  public:
-  static constexpr std::string_view kName = "openvino";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
   static constexpr uint32_t kReferenceRank = 30;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("lib", "path", "", "library to load", {.means = VN_MEANS_LIBRARY}),
         sdk::OptionRow("device", "word", "CPU", "device to compile for"),
         sdk::OptionRow("precision", "word", "f32",
                        "inference precision; default is OpenVINO's own choice",
                        {.values = "f32 f16 bf16 default"}),
         sdk::OptionRow("threads", "int", "",
                        "threads of an inference; default: OpenVINO's own choice",
-                       {.neutral = "1 2"}),
+                       {.neutral = "1 2", .means = VN_MEANS_THREADS}),
         sdk::OptionRow("layer_times", "path", "",
                        "measure each layer, and write the times there when the session ends",
                        {.role = VN_ROLE_LAYER_TIMES}),
@@ -29,7 +29,8 @@ class OpenVinoBackend {
                        {.role = VN_ROLE_LAYER_NAMES}),
         sdk::OptionRow("feed_shapes", "word", "",
                        "sizes of inputs that a model is compiled for which is refused without; "
-                       "default: those of the first feed"),
+                       "default: those of the first feed",
+                       {.means = VN_MEANS_FEED_SHAPES}),
     };
     return kOptions;
   }
