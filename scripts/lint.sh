@@ -108,7 +108,8 @@ spelling() {
 }
 
 includes() {
-  python3 -B tests/layers/check_includes.py && python3 -B tests/layers/check_imports.py
+  python3 -B tests/layers/check_includes.py && python3 -B tests/layers/check_imports.py &&
+    python3 -B tests/layers/check_backend_names.py
 }
 
 has_git() { [[ $(scripts/source-files.sh --how) == git ]]; }

@@ -94,7 +94,7 @@ class IdentitySession final : public sdk::Session {
 
 class IdentityBackend {
  public:
-  static constexpr std::string_view kName = "identity";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
 
   static std::span<const vn_option_info> OptionTable() {

@@ -94,20 +94,20 @@ constexpr std::string_view kOtherLevels = kLevelWords.substr(0, kLevelWords.rfin
 
 class OnnxRuntimeBackend {
  public:
-  static constexpr std::string_view kName = "onnxruntime";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
   static constexpr uint32_t kReferenceRank = 20;
   static constexpr bool kHasParts = true;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("lib", "path", "", "library to load", {.means = VN_MEANS_LIBRARY}),
         sdk::OptionRow("log", "word", "stderr", "where its warnings go; host is vernier's own log",
-                       {.values = "stderr host"}),
+                       {.values = "stderr host", .means = VN_MEANS_LOG}),
         sdk::OptionRow("providers", "list", "cpu", "execution providers in order of priority"),
         sdk::OptionRow("intra_op_threads", "int", "",
                        "threads within an operator; default: the CPUs of this process",
-                       {.neutral = "1 2"}),
+                       {.neutral = "1 2", .means = VN_MEANS_THREADS}),
         sdk::OptionRow("inter_op_threads", "int", "",
                        "threads across operators; default: the CPUs of this process"),
         sdk::OptionRow("graph_optimization_level", "word", kDefaultLevel,

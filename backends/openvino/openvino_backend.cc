@@ -8,28 +8,29 @@ namespace {
 
 class OpenVinoBackend {
  public:
-  static constexpr std::string_view kName = "openvino";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
   static constexpr uint32_t kReferenceRank = 30;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("lib", "path", "", "library to load", {.means = VN_MEANS_LIBRARY}),
         sdk::OptionRow("device", "word", "CPU", "device to compile for"),
         sdk::OptionRow("precision", "word", "f32",
                        "inference precision; default is OpenVINO's own choice",
                        {.values = "f32 f16 bf16 default"}),
         sdk::OptionRow("threads", "int", "",
                        "threads of an inference; default: OpenVINO's own choice",
-                       {.neutral = "1 2"}),
+                       {.neutral = "1 2", .means = VN_MEANS_THREADS}),
         sdk::OptionRow("layer_times", "path", "",
                        "measure each layer, and write the times there when the session ends",
                        {.role = VN_ROLE_LAYER_TIMES}),
         sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes",
                        {.role = VN_ROLE_LAYER_NAMES}),
         sdk::OptionRow("feed_shapes", "word", "",
-                       "input sizes for a model that OpenVINO rejects without them; default: those"
-                       " of the first feed"),
+                       "input sizes for a model that OpenVINO rejects without them; default: those "
+                       "of the first feed",
+                       {.means = VN_MEANS_FEED_SHAPES}),
     };
     return kOptions;
   }

@@ -118,7 +118,7 @@ class ReferenceSession final : public sdk::Session {
 
 class ReferenceBackend {
  public:
-  static constexpr std::string_view kName = "pluginref";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
 
   static std::span<const vn_option_info> OptionTable() { return {}; }

@@ -10,17 +10,17 @@ namespace {
 
 class TensorFlowBackend {
  public:
-  static constexpr std::string_view kName = "tensorflow";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
   static constexpr uint32_t kReferenceRank = 50;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("lib", "path", "", "library to load", {.means = VN_MEANS_LIBRARY}),
         sdk::OptionRow("xla", "switch", "", "compile graphs with XLA", {.values = "1"}),
         sdk::OptionRow("threads", "int", "",
                        "threads within and across operations; default: TensorFlow's choice",
-                       {.neutral = "1 2"}),
+                       {.neutral = "1 2", .means = VN_MEANS_THREADS}),
         sdk::OptionRow("graph_optimization", "word", "on", "whether Grappler rewrites the graph",
                        {.values = "on off", .neutral = "off"}),
         sdk::OptionRow("model_type", "word", "", "frozen or ckpt, where the path does not say"),

@@ -9,7 +9,7 @@ namespace {
 
 class TensorRtBackend {
  public:
-  static constexpr std::string_view kName = "tensorrt";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
   static constexpr uint32_t kReferenceRank = 60;
 

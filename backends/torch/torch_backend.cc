@@ -69,14 +69,16 @@ Result<std::unique_ptr<LoadedBackend>> LoadBackend(const vn_host* host, const vn
 
 // Passes calls on to the table of the library that is linked against PyTorch.
 struct PassedOn {
-  static constexpr std::string_view kName = "torch";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
 
   static vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
     static const vn_option_info kOptions[] = {
-        sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it"),
+        sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it",
+                       {.means = VN_MEANS_LIBRARY}),
         sdk::OptionRow("output_names", "name", "", "names for the outputs in order, repeated"),
-        sdk::OptionRow("reset", "name", "reset_states", "method that resets the module's state"),
+        sdk::OptionRow("reset", "name", "reset_states", "method that resets the module's state",
+                       {.means = VN_MEANS_RESET_METHOD}),
     };
     const sdk::Host host(sdk::internal::QueriedHost<PassedOn>());
     if (index >= std::size(kOptions)) return host.NewStatus(NotFound("no more options"));
@@ -143,6 +145,8 @@ struct PassedOn {
   }
 
   static uint32_t ReferenceRank(vn_backend*) noexcept { return 40; }
+  static vn_str ModelFormats(vn_backend*) noexcept { return sdk::Str(kModelFormats); }
+  static uint32_t Traits(vn_backend*) noexcept { return kTraits; }
 
   // The last: kernels without the vector instructions of this machine.
   static vn_status* NeutralEnvironmentAt(vn_backend*, size_t index, vn_str* out) noexcept {

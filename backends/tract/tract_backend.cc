@@ -13,14 +13,14 @@ namespace {
 
 class TractBackend {
  public:
-  static constexpr std::string_view kName = "tract";
+#include "abilities.def"
   static constexpr std::string_view kVersion = "1";
   // Behind the runtimes that more people have checked, before what runs on a GPU.
   static constexpr uint32_t kReferenceRank = 55;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("lib", "path", "", "library to load", {.means = VN_MEANS_LIBRARY}),
         sdk::OptionRow("precision", "word", "f32",
                        "type in which float32 models compute; inputs and outputs stay float32",
                        {.values = "f32 f16"}),

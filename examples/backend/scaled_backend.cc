@@ -1,6 +1,6 @@
 // A backend outside of vernier's tree: each output is the input of the same place, times a number.
-// It declares all that a backend can do, so that blame, --noise-floor, check consistency and
-// profile treat it like those that come with vernier.
+// It declares all that a backend can do, so that blame, --noise-floor, check consistency, profile,
+// check lint, --python and --workers-per-runner treat it like those that come with vernier.
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,10 +15,15 @@ using namespace vernier;
 
 class ScaledSession final : public sdk::Session {
  public:
-  ScaledSession(const vn_model& model, sdk::Options options)
+  ScaledSession(const vn_model& model, sdk::Options options, const sdk::Host& host)
       : scale_(std::stof(std::string(options.Get("scale", "1")))),
         backwards_(options.Get("order") == "backwards"),
         times_path_(options.Get("times")) {
+    for (const std::string_view told : {"pool", "sizes"}) {
+      if (const auto value = options.Get(told); !value.empty()) {
+        host.Log(20, std::string(told) + " of scaled: " + std::string(value));
+      }
+    }
     for (size_t i = 0; i < model.input_count; ++i) {
       inputs_.push_back(sdk::SpecOf(*model.inputs[i]));
       outputs_.push_back(inputs_.back());
@@ -76,6 +81,7 @@ class ScaledBackend {
   static constexpr std::string_view kVersion = "1";
   // Between ONNX's reference evaluator and ONNX Runtime.
   static constexpr uint32_t kReferenceRank = 15;
+  static constexpr std::string_view kModelFormats = "onnx";
 
   static std::span<const std::string_view> NeutralEnvironments() {
     static constexpr std::string_view kSettings[] = {"OMP_NUM_THREADS=1"};
@@ -89,24 +95,41 @@ class ScaledBackend {
                        {.values = "forwards backwards", .neutral = "backwards"}),
         sdk::OptionRow("times", "path", "", "write there how long each layer takes",
                        {.role = VN_ROLE_LAYER_TIMES}),
+        sdk::OptionRow("pool", "int", "", "how many threads compute", {.means = VN_MEANS_THREADS}),
+        sdk::OptionRow("sizes", "word", "", "sizes of inputs", {.means = VN_MEANS_FEED_SHAPES}),
+        sdk::OptionRow("home", "path", "", "where the framework is", {.means = VN_MEANS_LIBRARY}),
+        sdk::OptionRow("warnings", "word", "stderr", "where warnings go",
+                       {.values = "stderr host", .means = VN_MEANS_LOG}),
     };
     return kOptions;
   }
 
-  static Result<std::unique_ptr<ScaledBackend>> Create(const sdk::Host&, sdk::Options) {
-    return std::make_unique<ScaledBackend>();
+  static Result<std::unique_ptr<ScaledBackend>> Create(const sdk::Host& host,
+                                                       sdk::Options options) {
+    auto backend = std::make_unique<ScaledBackend>(host);
+    backend->home_ = options.Get("home");
+    backend->warns_ = options.Get("warnings") == "host";
+    return backend;
   }
 
+  explicit ScaledBackend(const sdk::Host& host) : host_(host) {}
+
   std::string_view framework_version() const { return "1.0"; }
-  std::string_view framework_path() const { return ""; }
+  std::string_view framework_path() const { return home_; }
 
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
     for (size_t i = 0; i < model.input_count; ++i) {
       if (sdk::SpecOf(*model.inputs[i]).dtype == DType::kFloat32) continue;
       return Unimplemented("the scaled backend takes float32 alone");
     }
-    return std::unique_ptr<sdk::Session>(std::make_unique<ScaledSession>(model, options));
+    if (warns_) host_.Warning("scaled: numbers are not what they were");
+    return std::unique_ptr<sdk::Session>(std::make_unique<ScaledSession>(model, options, host_));
   }
+
+ private:
+  sdk::Host host_;
+  std::string home_;
+  bool warns_ = false;
 };
 
 }  // namespace

@@ -30,8 +30,9 @@ extern "C" {
 /* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. 1.3: it offers
    the next inputs. 1.4: backends describe what they can do: roles and values of options, neutral
    settings, and their rank as a reference. 1.5: sequences, maps and optionals in parts. 1.6:
-   sessions that keep state are reset. 1.7: outputs are inputs of a later run where they lie. */
-#define VN_ABI_MINOR 7u
+   sessions that keep state are reset. 1.7: outputs are inputs of a later run where they lie. 1.8:
+   backends declare which models they open, traits, and what options mean. */
+#define VN_ABI_MINOR 8u
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -134,6 +135,26 @@ enum {
   VN_ROLE_ALONE = 5
 };
 
+/* What the value of an option says, where the host can say it by itself. It does so where its user
+ * has not set the option. */
+enum {
+  VN_MEANS_NONE = 0,
+  /* Of `open`: with how many threads the session computes. The host divides the processors between
+   * the workers of a runner. */
+  VN_MEANS_THREADS = 1,
+  /* Of `open`: the shapes that inputs have in every feed to come, "x:[1,3,-1];y:[2]", where -1 is a
+   * size that differs from feed to feed. Inputs whose shapes are not known are left out. */
+  VN_MEANS_FEED_SHAPES = 2,
+  /* Of `create`: the framework's library, or a folder where it is looked for, which may be that of
+   * a Python environment (`--python`). */
+  VN_MEANS_LIBRARY = 3,
+  /* Of `create`: where the framework's warnings go. The host gives "host": to vn_host.log, one
+   * call for each, as `vernier check lint` needs them. */
+  VN_MEANS_LOG = 4,
+  /* Of `open`: the method of a model that resets its state (`--reset`). */
+  VN_MEANS_RESET_METHOD = 5
+};
+
 typedef struct vn_option_info {
   uint32_t struct_size; /* the room that the caller has; then what the plug-in filled of it */
   vn_str name, type, default_value, help;
@@ -143,7 +164,8 @@ typedef struct vn_option_info {
   /* Values that change how a session computes (the order of sums, which kernels run) but not what,
    * separated by spaces, the one that changes most first; empty: none. Since 1.4. */
   vn_str neutral;
-  uint32_t role; /* VN_ROLE_*; the host ignores those that it does not know. Since 1.4. */
+  uint32_t role;  /* VN_ROLE_*; the host ignores those that it does not know. Since 1.4. */
+  uint32_t means; /* VN_MEANS_*; likewise. Since 1.8. */
 } vn_option_info;
 
 typedef struct vn_session_info {
@@ -151,6 +173,24 @@ typedef struct vn_session_info {
   vn_str precision; /* the arithmetic really used: "float32", "bfloat16", "mixed float16", ... */
   vn_str device;    /* "CPU", "GPU.0", ... */
 } vn_session_info;
+
+/* What else the host has to know of a backend; see traits. */
+enum {
+  /* `open` builds an engine for the sizes of the inputs, which takes long, and the times of kernels
+   * decide what it becomes, so that no two engines need compute the same. The host opens a model
+   * as rarely as it can, tries no other sizes, and divides no run between processes that would
+   * each build their own; models of the type "engine" are built already. */
+  VN_TRAIT_BUILDS_ENGINES = 1,
+  /* Layers between quantisers are computed with bytes, by instructions whose sums saturate on some
+   * processors. */
+  VN_TRAIT_BYTE_KERNELS = 2,
+  /* On x86 processors models of float16 are computed in float32, all but copies and layer
+   * normalisations, while the session's precision is that of the model. */
+  VN_TRAIT_WIDENS_FLOAT16 = 4,
+  /* Operators that round to steps within themselves (DynamicQuantizeMatMul and its like) do so.
+   * Backends without this read them as products of floats. */
+  VN_TRAIT_ROUNDS_WITHIN = 8
+};
 
 /* Which outputs of a session may be its inputs where they lie; see feeds_back. */
 enum { VN_FEEDS_BACK_CPU = 1, VN_FEEDS_BACK_CUDA = 2 };
@@ -250,6 +290,17 @@ typedef struct vn_backend_api {
    * them so, and nothing writes to them before they are released, however many runs follow. The
    * host copies others. Called once after `open`. Optional (may be NULL, as 0). Since 1.7. */
   uint32_t (*feeds_back)(vn_session*) VN_NOEXCEPT;
+
+  /* The models that `open` takes, separated by spaces: words of --model-type ("onnx", "frozen"),
+   * endings of files that the host has no word for (".xml"), and "*" for any file whatever. The
+   * host refuses others, but for those that it can convert: TensorFlow's, where "onnx" is listed
+   * and they are not. Optional (may be NULL, and may be empty: the host passes on what it is
+   * given). Since 1.8. */
+  vn_str (*model_formats)(vn_backend*) VN_NOEXCEPT;
+
+  /* VN_TRAIT_*, added up; the host ignores those that it does not know. Optional (may be NULL, as
+   * 0). Since 1.8. */
+  uint32_t (*traits)(vn_backend*) VN_NOEXCEPT;
 } vn_backend_api;
 
 #define VN_QUERY_SYMBOL "vn_backend_query"

@@ -1,4 +1,5 @@
-// Part of backend_sdk.hpp: the options of a plug-in, as it lists them and as it is given them.
+// Part of backend_sdk.hpp: the options of a plug-in, as it lists them and as it is given them, and
+// what else a backend class declares.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,7 @@ struct OptionFacts {
   std::string_view values = {};   ///< all that it takes, separated by spaces
   std::string_view neutral = {};  ///< those that change how, not what; that of most effect first
   uint32_t role = VN_ROLE_NONE;
+  uint32_t means = VN_MEANS_NONE;
 };
 
 /// A row of a backend's OptionTable(): `type` is a word for what it takes (path, int, word, list,
@@ -30,8 +32,8 @@ struct OptionFacts {
 inline vn_option_info OptionRow(std::string_view name, std::string_view type,
                                 std::string_view fallback, std::string_view help,
                                 const OptionFacts& facts = {}) {
-  return {sizeof(vn_option_info), Str(name),          Str(type), Str(fallback), Str(help),
-          Str(facts.values),      Str(facts.neutral), facts.role};
+  return {sizeof(vn_option_info), Str(name),          Str(type),  Str(fallback), Str(help),
+          Str(facts.values),      Str(facts.neutral), facts.role, facts.means};
 }
 
 /// Answers option_at with a row: as much of it as the host, which may be an older one, has room
@@ -68,4 +70,40 @@ class Options {
   std::span<const vn_option> options_;
 };
 
+namespace internal {
+
+/// What a backend class declares, or what holds where it does not.
+template <typename Backend>
+constexpr uint32_t ReferenceRankOf() {
+  if constexpr (requires { Backend::kReferenceRank; }) return Backend::kReferenceRank;
+  return 0;
+}
+
+template <typename Backend>
+constexpr std::string_view ModelFormatsOf() {
+  if constexpr (requires { Backend::kModelFormats; }) return Backend::kModelFormats;
+  return {};
+}
+
+template <typename Backend>
+constexpr uint32_t TraitsOf() {
+  if constexpr (requires { Backend::kTraits; }) return Backend::kTraits;
+  return 0;
+}
+
+template <typename Backend>
+std::span<const std::string_view> NeutralEnvironmentsOf() {
+  if constexpr (requires { Backend::NeutralEnvironments(); }) return Backend::NeutralEnvironments();
+  return {};
+}
+
+}  // namespace internal
 }  // namespace vernier::sdk
+
+/// The name, kModelFormats and kTraits of a backend class. In vernier's own tree the call stands in
+/// the file abilities.def of the backend's folder: what it says has to be known before any plug-in
+/// is loaded, too. For that the meanings of options follow which are asked for by then.
+#define VERNIER_BACKEND_ABILITIES(name, formats, traits, ...) \
+  static constexpr std::string_view kName = name;             \
+  static constexpr std::string_view kModelFormats = formats;  \
+  static constexpr uint32_t kTraits = traits;

@@ -202,6 +202,8 @@ const vn_backend_api* AnswerQuery(const vn_host* host) {
     }
     api.reset_session = &Slots::ResetSession;
     if constexpr (requires { &Slots::FeedsBack; }) api.feeds_back = &Slots::FeedsBack;
+    if constexpr (requires { &Slots::ModelFormats; }) api.model_formats = &Slots::ModelFormats;
+    if constexpr (requires { &Slots::Traits; }) api.traits = &Slots::Traits;
     return api;
   }();
   return &kApi;
@@ -227,17 +229,13 @@ struct Exporter {
     });
   }
 
-  static uint32_t ReferenceRank(vn_backend*) noexcept {
-    if constexpr (requires { Backend::kReferenceRank; }) return Backend::kReferenceRank;
-    return 0;
-  }
+  static uint32_t ReferenceRank(vn_backend*) noexcept { return ReferenceRankOf<Backend>(); }
+  static vn_str ModelFormats(vn_backend*) noexcept { return Str(ModelFormatsOf<Backend>()); }
+  static uint32_t Traits(vn_backend*) noexcept { return TraitsOf<Backend>(); }
 
   static vn_status* NeutralEnvironmentAt(vn_backend* b, size_t index, vn_str* out) noexcept {
     return Guard(*Of(b).host, [&]() -> Status {
-      std::span<const std::string_view> list;
-      if constexpr (requires { Backend::NeutralEnvironments(); }) {
-        list = Backend::NeutralEnvironments();
-      }
+      const std::span<const std::string_view> list = NeutralEnvironmentsOf<Backend>();
       if (index >= list.size()) return NotFound("no more environments");
       *out = Str(list[index]);
       return {};

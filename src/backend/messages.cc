@@ -102,9 +102,12 @@ void BackendInfo::Encode(MessageWriter& out) const {
     EncodeTexts(option.values, out);
     EncodeTexts(option.neutral, out);
     out.Number(static_cast<uint32_t>(option.role));
+    out.Number(static_cast<uint32_t>(option.means));
   }
   out.Number(reference_rank);
   EncodeTexts(neutral_environments, out);
+  EncodeTexts(model_formats, out);
+  out.Number(traits);
 }
 
 BackendInfo BackendInfo::Decode(MessageReader& in) {
@@ -113,7 +116,7 @@ BackendInfo BackendInfo::Decode(MessageReader& in) {
        {&info.name, &info.plugin_version, &info.framework_version, &info.framework_path}) {
     *text = in.Text();
   }
-  constexpr size_t kLeastOption = 6 * sizeof(uint64_t) + sizeof(uint32_t);
+  constexpr size_t kLeastOption = 6 * sizeof(uint64_t) + 2 * sizeof(uint32_t);
   info.options.resize(in.Count(kLeastOption));
   for (BackendOption& option : info.options) {
     for (std::string* text : {&option.name, &option.type, &option.default_value, &option.help}) {
@@ -122,15 +125,23 @@ BackendInfo BackendInfo::Decode(MessageReader& in) {
     option.values = DecodeTexts(in);
     option.neutral = DecodeTexts(in);
     option.role = static_cast<OptionRole>(in.Number<uint32_t>());
+    option.means = static_cast<OptionMeaning>(in.Number<uint32_t>());
   }
   info.reference_rank = in.Number<uint32_t>();
   info.neutral_environments = DecodeTexts(in);
+  info.model_formats = DecodeTexts(in);
+  info.traits = in.Number<uint32_t>();
   return info;
 }
 
 const BackendOption* BackendInfo::OptionFor(OptionRole role) const {
   const auto found = std::find_if(options.begin(), options.end(),
                                   [&](const BackendOption& option) { return option.role == role; });
+  return found == options.end() ? nullptr : &*found;
+}
+
+const BackendOption* BackendInfo::OptionThatMeans(OptionMeaning meaning) const {
+  const auto found = std::ranges::find(options, meaning, &BackendOption::means);
   return found == options.end() ? nullptr : &*found;
 }
 

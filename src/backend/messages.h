@@ -49,6 +49,12 @@ using OptionList = std::vector<std::pair<std::string, std::string>>;
 void EncodeInfos(std::span<const TensorInfo> infos, MessageWriter& out);
 std::vector<TensorInfo> DecodeInfos(MessageReader& in);
 
+/// Keys of LoadRequest::options for an option of a plug-in that has this meaning, whatever its name
+/// is: where the library is, in place of what that option says; and where warnings go, which
+/// plug-ins without such an option are not told.
+inline constexpr std::string_view kLibraryPlace = "library_place";
+inline constexpr std::string_view kLogPlace = "log_place";
+
 /// Load a plug-in and its framework. A framework whose C++ interface differs between major versions
 /// has a plug-in for each: the first that can be used is taken. Without any the worker reads images
 /// alone.
@@ -70,12 +76,31 @@ enum class OptionRole : uint32_t {
   kAlone = 5,
 };
 
+/// What the value of an option says, where this program can say it: VN_MEANS_* of backend_abi.h.
+enum class OptionMeaning : uint32_t {
+  kNone = 0,
+  kThreads = 1,
+  kFeedShapes = 2,
+  kLibrary = 3,
+  kLog = 4,
+  kResetMethod = 5,
+};
+
+/// What else is to be known of a backend: VN_TRAIT_* of backend_abi.h.
+enum class BackendTrait : uint32_t {
+  kBuildsEngines = 1,
+  kByteKernels = 2,
+  kWidensFloat16 = 4,
+  kRoundsWithin = 8,
+};
+
 /// An option that a plug-in understands, as it describes it itself.
 struct BackendOption {
   std::string name, type, default_value, help;
-  std::vector<std::string> values = {};   ///< all that it takes; empty: any of its type
-  std::vector<std::string> neutral = {};  ///< those that change how is computed, not what
-  OptionRole role = OptionRole::kNone;    ///< may be one that this program does not know
+  std::vector<std::string> values = {};        ///< all that it takes; empty: any of its type
+  std::vector<std::string> neutral = {};       ///< those that change how is computed, not what
+  OptionRole role = OptionRole::kNone;         ///< may be one that this program does not know
+  OptionMeaning means = OptionMeaning::kNone;  ///< likewise
 };
 
 /// A framework that a worker has loaded, and what its backend can do. What a plug-in of an older
@@ -90,9 +115,15 @@ struct BackendInfo {
   uint32_t reference_rank = 0;
   /// Variables of its process, "NAME=value NAME=value", that change how is computed, not what.
   std::vector<std::string> neutral_environments = {};
+  /// Words of --model-type, endings of files (".xml"), "*"; empty: not known.
+  std::vector<std::string> model_formats = {};
+  uint32_t traits = 0;  ///< of BackendTrait, added up; some may not be known to this program
 
+  bool Has(BackendTrait trait) const { return (traits & static_cast<uint32_t>(trait)) != 0; }
   /// The first option with this role; null: there is none.
   const BackendOption* OptionFor(OptionRole role) const;
+  /// The first option with this meaning; null: there is none.
+  const BackendOption* OptionThatMeans(OptionMeaning meaning) const;
 
   void Encode(MessageWriter& out) const;
   static BackendInfo Decode(MessageReader& in);

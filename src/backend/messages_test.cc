@@ -97,6 +97,27 @@ TEST(Messages, BackendInfoComesBack) {
   EXPECT_EQ(decoded.OptionFor(OptionRole::kLayerNames), nullptr);
 }
 
+TEST(Messages, WhatABackendDeclaresComesBack) {
+  BackendInfo info;
+  info.options.push_back({.name = "level", .type = "", .default_value = "", .help = ""});
+  info.options.push_back({.name = "pool",
+                          .type = "int",
+                          .default_value = "",
+                          .help = "",
+                          .means = OptionMeaning::kThreads});
+  info.model_formats = {"onnx", ".xml"};
+  info.traits = 1;
+  const std::vector<std::byte> bytes = Encoded(info);
+  MessageReader reader(bytes);
+  const BackendInfo decoded = BackendInfo::Decode(reader);
+  EXPECT_TRUE(reader.finished());
+  EXPECT_EQ(decoded.OptionThatMeans(OptionMeaning::kThreads), &decoded.options[1]);
+  EXPECT_EQ(decoded.OptionThatMeans(OptionMeaning::kLibrary), nullptr);
+  EXPECT_EQ(decoded.model_formats, info.model_formats);
+  EXPECT_TRUE(decoded.Has(BackendTrait::kBuildsEngines));
+  EXPECT_FALSE(decoded.Has(BackendTrait::kByteKernels));
+}
+
 TEST(Messages, OpenRequestComesBack) {
   const std::vector<std::byte> bytes = Encoded(SomeOpen());
   MessageReader reader(bytes);

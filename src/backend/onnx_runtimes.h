@@ -10,8 +10,6 @@
 // those that it does not build.
 #pragma once
 
-#include <algorithm>
-#include <iterator>
 #include <string_view>
 
 namespace vernier {
@@ -21,11 +19,5 @@ inline constexpr std::string_view kOnnxRuntimes[] = {
 #include "backend/onnx_runtimes.def"
 };
 #undef VERNIER_ONNX_RUNTIME
-
-/// Whether `backend` is one of them.
-constexpr bool IsOnnxRuntime(std::string_view backend) {
-  return std::find(std::begin(kOnnxRuntimes), std::end(kOnnxRuntimes), backend) !=
-         std::end(kOnnxRuntimes);
-}
 
 }  // namespace vernier

@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <iterator>
-#include <sstream>
 #include <utility>
 
 #include "backend/abi_tensors.h"
+#include "backend/python_program.h"
 #include "util/framework_words.h"
+#include "util/split_words.h"
 #include "vernier/backend_dtype.h"
 #include "vernier/part_names.h"
 
@@ -46,11 +46,6 @@ bool HasEverySlot(const vn_backend_api& api) {
 constexpr size_t kMaxListed = 1'000'000;
 // The same of what a plug-in says of itself, of which the rest is left out.
 constexpr size_t kMostDescribed = 1000;
-
-std::vector<std::string> SplitAtSpaces(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  return std::vector<std::string>(std::istream_iterator<std::string>(stream), {});
-}
 
 TensorInfo FromAbiSignature(const vn_tensor& t) {
   TensorInfo info;
@@ -265,7 +260,8 @@ Result<std::unique_ptr<Plugin>> Plugin::LoadOne(const std::string& path, const O
     return Unavailable("the plug-in '" + path +
                        "' is broken: its table lacks a function that every backend has");
   }
-  const std::vector<vn_option> abi_options = ToAbiOptions(options);
+  VERNIER_ASSIGN_OR_RETURN(const OptionList named, plugin->NameOptions(options));
+  const std::vector<vn_option> abi_options = ToAbiOptions(named);
   VERNIER_TRY(Take(plugin->api_->create(&plugin->host_, abi_options.data(), abi_options.size(),
                                         &plugin->backend_)));
   if (plugin->backend_ == nullptr) {
@@ -282,7 +278,31 @@ BackendInfo Plugin::info() const {
     info.reference_rank = api_->reference_rank(backend_);
   }
   info.neutral_environments = NeutralEnvironments();
+  if (VN_HAS(api_, vn_backend_api, model_formats)) {
+    info.model_formats = SplitAtSpaces(View(api_->model_formats(backend_)));
+  }
+  if (VN_HAS(api_, vn_backend_api, traits)) info.traits = api_->traits(backend_);
   return info;
+}
+
+Result<OptionList> Plugin::NameOptions(OptionList options) const {
+  constexpr std::pair<std::string_view, OptionMeaning> kMeanings[] = {
+      {kLibraryPlace, OptionMeaning::kLibrary}, {kLogPlace, OptionMeaning::kLog}};
+  for (const auto& [key, meaning] : kMeanings) {
+    const auto given = std::ranges::find(options, key, &OptionList::value_type::first);
+    if (given == options.end()) continue;
+    const std::string value = std::move(given->second);
+    options.erase(given);
+    BackendInfo info;
+    info.options = Options();
+    if (const BackendOption* const option = info.OptionThatMeans(meaning)) {
+      std::erase_if(options, [&](const auto& other) { return other.first == option->name; });
+      options.emplace_back(option->name, value);
+    } else if (meaning == OptionMeaning::kLibrary) {
+      return InvalidArgument(TakesNothingOfPython(View(api_->name)));
+    }
+  }
+  return options;
 }
 
 std::vector<BackendOption> Plugin::Options() const {
@@ -295,7 +315,7 @@ std::vector<BackendOption> Plugin::Options() const {
     options.push_back({std::string(View(info.name)), std::string(View(info.type)),
                        std::string(View(info.default_value)), std::string(View(info.help)),
                        SplitAtSpaces(View(info.values)), SplitAtSpaces(View(info.neutral)),
-                       static_cast<OptionRole>(info.role)});
+                       static_cast<OptionRole>(info.role), static_cast<OptionMeaning>(info.means)});
   }
   return options;
 }

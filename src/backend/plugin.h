@@ -96,6 +96,8 @@ class Plugin {
  private:
   explicit Plugin(PluginLog log);
   std::vector<BackendOption> Options() const;
+  // Options of `create`, where those with a meaning have the plug-in's names.
+  Result<OptionList> NameOptions(OptionList options) const;
   std::vector<std::string> NeutralEnvironments() const;
   static Result<std::unique_ptr<Plugin>> LoadOne(const std::string& path, const OptionList& options,
                                                  PluginLog log);

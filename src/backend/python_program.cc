@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include "util/own_program.h"
@@ -14,6 +14,17 @@ namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
+
+using PluginTurn = PythonRunner::Plugin;
+
+constexpr PythonRunner kRunners[] = {
+    {.backend = "python", .module = "", .formats = "*", .has_methods = true},
+    {.backend = "onnxref", .module = "onnx", .formats = "onnx"},
+    {"torch", "torch", "", PluginTurn::kAfterPython},
+    {.backend = "keras", .module = "keras", .formats = ""},
+    {.backend = "tf2onnx", .module = "tf2onnx", .formats = ""},
+    {"tensorrt", "tensorrt", "", PluginTurn::kBeforePython},
+};
 
 constexpr std::string_view kHowToName = "; --python names an interpreter";
 
@@ -68,10 +79,26 @@ Result<std::vector<std::string>> PythonWorkerProgram(const std::string& given) {
   return std::vector<std::string>{std::move(python), script.string()};
 }
 
+std::span<const PythonRunner> PythonRunners() { return kRunners; }
+
+const PythonRunner* FindPythonRunner(std::string_view backend) {
+  const auto* const found = std::ranges::find(kRunners, backend, &PythonRunner::backend);
+  return found == std::end(kRunners) ? nullptr : found;
+}
+
 bool IsPythonBackend(std::string_view backend) {
-  constexpr std::array<std::string_view, 5> kBackends = {"python", "onnxref", "torch", "keras",
-                                                         "tf2onnx"};
-  return std::find(kBackends.begin(), kBackends.end(), backend) != kBackends.end();
+  const PythonRunner* const runner = FindPythonRunner(backend);
+  return runner != nullptr && runner->plugin != PythonRunner::Plugin::kBeforePython;
+}
+
+std::string TakesNothingOfPython(std::string_view backend) {
+  return "--python: the backend '" + std::string(backend) +
+         "' takes nothing of Python; leave it out";
+}
+
+bool IsPluginOrPython(std::string_view backend) {
+  const PythonRunner* const runner = FindPythonRunner(backend);
+  return runner != nullptr && runner->plugin != PythonRunner::Plugin::kNone;
 }
 
 }  // namespace vernier

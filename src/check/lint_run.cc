@@ -45,7 +45,7 @@ class WarningCollector final : public Logger {
 
 // What it warns of is a finding, not a line among others.
 RunnerPlan ThatTellsWarnings(RunnerPlan runner) {
-  if (runner.backend == "onnxruntime") runner.backend_options.emplace_back("log", "host");
+  runner.backend_options.emplace_back(kLogPlace, "host");
   return runner;
 }
 

@@ -10,7 +10,7 @@ namespace vernier {
 
 bool TakesAnySizes(const Probe& probe) {
   const LiveRunner& runner = probe.runner();
-  return !runner.plan().backend.starts_with("tensorrt") && !runner.inputs_unknown();
+  return !runner.backend().Has(BackendTrait::kBuildsEngines) && !runner.inputs_unknown();
 }
 
 SizeRunner SizeRunnerOf(Probe& probe, Result<bool> at_one) {

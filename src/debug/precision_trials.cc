@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "backend/known_backends.h"
 #include "backend/worker.h"
 #include "debug/engine_precisions.h"
 #include "run/engine/engine_build.h"
@@ -63,8 +64,9 @@ Status PrecisionTrials::FindTarget() {
     if (check.ok()) plan = *std::move(check);  // else the check says so itself
   }
   hides_overflow_ = target_ == Target::kModel && plan &&
-                    std::any_of(plan->runners.begin(), plan->runners.end(),
-                                [](const RunnerPlan& r) { return r.backend == "onnxruntime"; });
+                    std::ranges::any_of(plan->runners, [](const RunnerPlan& runner) {
+                      return IsKnownToHave(runner.backend, BackendTrait::kWidensFloat16);
+                    });
   if (plan) {
     const auto builds = std::ranges::find_if(plan->runners, IsTensorRt);
     if (builds != plan->runners.end()) return StartTensorRt(*plan, *builds);

@@ -6,6 +6,7 @@
 
 #include "backend/backend_path.h"
 #include "core/version.h"
+#include "doctor/known_parts.h"
 #include "doctor/probe_parts.h"
 #include "vernier/backend_cuda.hpp"
 
@@ -26,9 +27,9 @@ void FindFaults(std::span<const std::string> required, DoctorRecord& record) {
   }
   bool has_framework = false;
   for (const DoctorPart& part : record.parts) {
-    // The other two run no models of a framework's.
-    has_framework |= part.section == "backends" && part.state == PartState::kUsable &&
-                     part.name != "identity" && part.name != "pluginref";
+    const KnownPart* const known = FindPart(KnownBackends(), part.name);
+    const bool is_framework = known == nullptr || !known->package.empty();
+    has_framework |= part.section == "backends" && part.state == PartState::kUsable && is_framework;
   }
   if (!has_framework) {
     record.faults.push_back("no framework can be used, so no model can be run: see Backends");

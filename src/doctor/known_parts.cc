@@ -15,12 +15,15 @@ constexpr KnownPart kBackends[] = {
 #include "backend/onnx_runtimes.def"
 #undef VERNIER_ONNX_RUNTIME
     {"pluginref", "--pluginref: TensorRT's plugins on the CPU", ""},
-    {"tensorflow", "--tf: frozen graphs, SavedModels and checkpoints",
+    {"tensorflow",
+     "--tf: frozen graphs, SavedModels and checkpoints",
 #if defined(__x86_64__)
-     "tensorflow-cpu"},
+     "tensorflow-cpu",
 #else
-     "tensorflow"},
+     "tensorflow",
 #endif
+     {},
+     "tensorflow"},
     {"torch", "--torch: TorchScript and torch.export models", "torch"},
     {"tensorrt", "--trt: ONNX models and engines under TensorRT, on an NVIDIA GPU", "tensorrt"},
 };
@@ -38,7 +41,8 @@ constexpr KnownPart kPackages[] = {
     {"tensorflow", "--tf of Keras models, TensorFlow in scripts", "tensorflow"},
     {"keras", "--tf of .keras and .h5 models", "keras"},
     {"tf2onnx", "TensorFlow models under runners that read ONNX, and convert", "tf2onnx"},
-    {"tensorrt", "--trt where no plug-in fits, trt scripts, inspect capability", "tensorrt"},
+    {"tensorrt", "--trt where no plug-in fits, trt scripts, inspect capability", "tensorrt",
+     "tensorrt_python"},
     {"lpips", "--compare-func perceptual_metrics with LPIPS", "lpips"},
     {"polygraphy", "scripts that use more of Polygraphy than its types", "polygraphy"},
 };

@@ -11,7 +11,11 @@ namespace vernier {
 struct KnownPart {
   std::string_view name;     ///< of the backend, without a major version; or of the Python package
   std::string_view enables;  ///< what works with it
-  std::string_view package;  ///< what pip installs; empty: nothing is needed
+  std::string_view
+      package;  ///< what pip installs; empty: nothing is needed, and it is no framework
+  std::string_view shown = {};  ///< its name in the list; empty: `name`
+  /// The set of scripts/deps.sh whose headers its plug-in is built with; empty: scripts/setup.sh.
+  std::string_view deps_set = {};
 };
 
 /// The backends, whether this build has their plug-ins or not.

@@ -55,14 +55,14 @@ DoctorPart PartNotBuilt(const KnownPart& known, const PythonPlace& python) {
   part.enables = std::string(known.enables);
   part.why =
       "this installation has no plug-in for it: it was built without its headers, or is a wheel";
-  if (known.name == "tensorrt" || known.name == "torch") {
+  if (IsPluginOrPython(known.name)) {
     part.why += "; the Python module " + std::string(known.name) + " serves in its place";
     part.command = PipCommand(python, known.package);
   } else {
-    const bool is_set = known.name == "tensorflow";
-    part.command = (is_set ? "scripts/deps.sh --with " + std::string(known.name)
-                           : std::string("scripts/setup.sh")) +
-                   std::string(kRebuild);
+    part.command =
+        (known.deps_set.empty() ? std::string("scripts/setup.sh")
+                                : "scripts/deps.sh --with " + std::string(known.deps_set)) +
+        std::string(kRebuild);
   }
   return part;
 }
@@ -102,7 +102,7 @@ Result<std::vector<PackageLine>> AskPython(const std::string& given) {
 DoctorPart PartOfPackage(const PackageLine& line, const PythonPlace& place) {
   const KnownPart& known = *FindPart(KnownPackages(), line.name);
   DoctorPart part{.section = "python",
-                  .name = line.name == "tensorrt" ? "tensorrt_python" : line.name};
+                  .name = known.shown.empty() ? line.name : std::string(known.shown)};
   part.enables = std::string(known.enables);
   part.version = line.version;
   part.path = line.path;

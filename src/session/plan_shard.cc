@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/onnx/model_type.h"
 #include "run/live/pair_error_bounds.h"
+#include "run/runner/engine_use.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -19,10 +19,7 @@ struct ShardConflict {
 
 // Each shard would build one of its own, which need not compute the same.
 const RunnerPlan* FindBuilt(const RunPlan& plan) {
-  const auto built = std::ranges::find_if(plan.runners, [](const RunnerPlan& runner) {
-    return runner.backend == "tensorrt" &&
-           ModelTypeFromName(runner.model.type) != ModelType::kEngine;
-  });
+  const auto built = std::ranges::find_if(plan.runners, BuildsEngine);
   return built == plan.runners.end() ? nullptr : &*built;
 }
 

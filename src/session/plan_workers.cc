@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/onnx/model_type.h"
+#include "run/runner/engine_use.h"
 #include "run/workers/worker_source.h"
 #include "session/plan_devices.h"
 
@@ -27,7 +27,7 @@ Status CheckReplicated(std::string_view flag, const RunnerPlan& runner) {
   if (ServedByCaller(runner)) {
     return NoWorkers(flag, name + "it is an object of the calling program, of which there is one");
   }
-  if (runner.backend == "tensorrt" && ModelTypeFromName(runner.model.type) != ModelType::kEngine) {
+  if (BuildsEngine(runner)) {
     return NoWorkers(flag,
                      name + "it would build an engine in every worker: make it first with " +
                          "`vernier run " + runner.model.path +

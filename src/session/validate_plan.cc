@@ -16,6 +16,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "run/maps/name_maps.h"
+#include "run/runner/resolve_runner.h"
 #include "run/saved/row_writer.h"
 #include "run/workers/embedder.h"
 #include "session/decision_check.h"
@@ -257,7 +258,7 @@ Status CheckMaps(const RunPlan& plan) {
 Status CheckModels(const RunPlan& plan) {
   for (const RunnerPlan& runner : plan.runners) {
     const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
-    if (type && runner.backend == "tensorflow" && !IsTensorFlowModel(*type)) {
+    if (type && ReadsTensorFlow(runner.backend) && !IsTensorFlowModel(*type)) {
       return InvalidArgument("Model type: " + runner.model.type +
                              " cannot be imported with TensorFlow.\nNote: --runner LABEL='tf "
                              "MODEL' gives TensorFlow a model of its own");

@@ -1,5 +1,8 @@
 #include "util/split_words.h"
 
+#include <iterator>
+#include <sstream>
+
 namespace vernier {
 namespace {
 
@@ -37,6 +40,11 @@ Result<std::vector<std::string>> SplitWords(std::string_view text) {
   }
   if (quote != 0) return InvalidArgument(std::string("a quote ") + quote + " is not closed");
   return words;
+}
+
+std::vector<std::string> SplitAtSpaces(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  return std::vector<std::string>(std::istream_iterator<std::string>(stream), {});
 }
 
 }  // namespace vernier

@@ -30,6 +30,7 @@ SLOT(vn_option_info, help, 56);
 SLOT(vn_option_info, values, 72);
 SLOT(vn_option_info, neutral, 88);
 SLOT(vn_option_info, role, 104);
+SLOT(vn_option_info, means, 108);
 
 SLOT(vn_host, self, 16);
 SLOT(vn_host, status_new, 24);
@@ -56,5 +57,7 @@ SLOT(vn_backend_api, neutral_environment_at, 144);
 SLOT(vn_backend_api, part_at, 152);
 SLOT(vn_backend_api, reset_session, 160);
 SLOT(vn_backend_api, feeds_back, 168);
+SLOT(vn_backend_api, model_formats, 176);
+SLOT(vn_backend_api, traits, 184);
 
 int main(void) { return VN_ABI_MAJOR == 1u ? 0 : 1; }

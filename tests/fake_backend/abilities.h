@@ -17,6 +17,17 @@ bool DescribeOption(const Behaviour& behaviour, size_t index, vn_option_info* ou
 /// Does a session understand this option?
 bool IsOption(const Behaviour& behaviour, std::string_view key);
 
+/// An option that says something that the host can say by itself is logged; others are not, as
+/// false.
+bool LogMeaning(const Behaviour& behaviour, const vn_host& host, const vn_option& option);
+
+/// What vn_backend_api.model_formats and .traits answer.
+vn_str FormatsOf(const Behaviour& behaviour);
+uint32_t TraitsOf(const Behaviour& behaviour);
+
+/// Cuts a table off where one of an older minor version ends, for the lies that say so.
+void MakeOlder(std::string_view lie, vn_backend_api& api);
+
 /// Its neutral environment of that number; empty behind the end of the list.
 std::string_view NeutralEnvironment(const Behaviour& behaviour, size_t index);
 

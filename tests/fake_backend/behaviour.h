@@ -31,6 +31,12 @@
 //   layers=1          the options `layer_times` and `layer_names`: sessions write files of two
 //                     layers
 //   alone=1           the option `alone`; a session that is given it logs that
+//   means=1           the options `workers` (threads), `sizes` (shapes of feeds), `method`
+//   (resets),
+//                     `place` (of the library) and `words` (where warnings go); all log what they
+//                     are given, as "workers=2"
+//   formats=A,B       the models that it opens
+//   traits=N          VN_TRAIT_*
 //
 // The lies, at stage run unless said otherwise:
 //   short, huge, no_data    byte_size too small, a tebibyte, or right without data
@@ -51,7 +57,8 @@
 //   own                     small outputs are not made in the host's memory (honest)
 //   own_unwritten           the same, and larger ones are `unwritten`
 //   bad_code                a status with a code that does not exist
-// at stage query: null_table, other_major, null_slot, short_table; old_table, that of 1.3 (honest)
+// at stage query: null_table, other_major, null_slot, short_table; old_table, that of 1.3,
+// and table_of_7, that of 1.7 (both honest)
 // at stage create: no_backend; at stage open: no_session
 // at stage signature: endless, rank, no_shape
 // at stage info: endless (outputs that were not exposed never end)

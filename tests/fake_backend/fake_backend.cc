@@ -176,9 +176,6 @@ const vn_host* queried_host = nullptr;  // option_at has no other way to a host
 
 vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
   const Behaviour behaviour(FromEnvironment());
-  if (behaviour.LieAt({.stage = "query"}) == "old_table") {
-    out->struct_size = offsetof(vn_option_info, values);
-  }
   if (DescribeOption(behaviour, index, out)) return nullptr;
   return NewStatus(queried_host, VN_NOT_FOUND, "no more options");
 }
@@ -198,6 +195,7 @@ vn_status* Create(const vn_host* host, const vn_option* options, size_t count,
                   vn_backend** out) noexcept {
   std::string words(FromEnvironment());
   for (const vn_option& option : std::span(options, count)) {
+    if (LogMeaning(Behaviour(FromEnvironment()), *host, option)) continue;
     if (View(option.key) != "behaviour") return UnknownOption(host, option);
     words = View(option.value);
   }
@@ -250,6 +248,7 @@ vn_status* Open(vn_backend* backend, const vn_model* model, const vn_option* opt
     if (!IsOption(backend->behaviour, View(option.key))) return UnknownOption(host, option);
     other_settings |= IsNeutral(View(option.key));
     WriteLayers(View(option.key), View(option.value));
+    LogMeaning(backend->behaviour, *host, option);
     if (View(option.key) == "alone") host->log(host->self, 20, Str("nobody else computes"));
   }
   auto* session = new vn_session(backend, number);
@@ -398,10 +397,6 @@ vn_backend_api MakeTable(std::string_view lie) {
   api.struct_size = lie == "short_table" ? offsetof(vn_backend_api, open) : sizeof(api);
   api.abi_major = lie == "other_major" ? VN_ABI_MAJOR + 1 : VN_ABI_MAJOR;
   api.abi_minor = VN_ABI_MINOR;
-  if (lie == "old_table") {
-    api.struct_size = offsetof(vn_backend_api, reference_rank);
-    api.abi_minor = 3;
-  }
   api.name = Str("fake");
   api.version = Str("1");
   api.option_at = &OptionAt;
@@ -417,6 +412,9 @@ vn_backend_api MakeTable(std::string_view lie) {
   api.run = lie == "null_slot" ? nullptr : &Run;
   api.reference_rank = &ReferenceRank;
   api.neutral_environment_at = &NeutralEnvironmentAt;
+  api.model_formats = [](vn_backend*) noexcept { return FormatsOf(Behaviour(FromEnvironment())); };
+  api.traits = [](vn_backend*) noexcept { return TraitsOf(Behaviour(FromEnvironment())); };
+  MakeOlder(lie, api);
   return api;
 }
 

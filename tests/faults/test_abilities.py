@@ -3,12 +3,16 @@ profile. An older plug-in, which says nothing, still loads."""
 
 import json
 import os
+import pathlib
+import re
 import subprocess
+import sys
 import unittest
 
 from fault_run import FAKE_DIR, FaultTest, PATIENCE_S, VERNIER
 
 OLD = "lie=old_table stage=query"
+OF_7 = "lie=table_of_7 stage=query"
 
 
 class Abilities(FaultTest):
@@ -88,6 +92,76 @@ class Abilities(FaultTest):
         for behaviour, times in (("alone=1", 1), ("", 0), (f"alone=1 {OLD}", 0)):
             _, said = self.profile(behaviour)
             self.assertEqual(said.count("nobody else computes"), times, said)
+
+    def told(self, *words, behaviour="means=1"):
+        """What the plug-in logs of the options that it is given, and all that is said."""
+        ended = self.vernier("run", self.model, *words, behaviour=behaviour)
+        said = ended.stdout + ended.stderr
+        return sorted(set(re.findall(r"\b(?:workers|sizes|method|place|words)=\S+", said))), said
+
+    def test_options_that_mean_what_the_host_knows_are_given(self):
+        two = ["--runner", "own=fake", "--workers-per-runner", "2", "--iterations", "4"]
+        given, said = self.told(*two, "--input-shapes", "x:[2,3]")
+        self.assertEqual([word.split("=")[0] for word in given], ["sizes", "workers"], said)
+        self.assertIn("sizes=x:[2,3]", given)
+        # What the user has set stays.
+        self.assertEqual(self.told(*two, "--fake.workers=7")[0], ["workers=7"])
+        self.assertEqual(self.told("--runner", "own=fake")[0], [])
+        for behaviour in ("", f"means=1 {OLD}", f"means=1 {OF_7}"):
+            self.assertEqual(self.told(*two, behaviour=behaviour)[0], [])
+
+    def test_a_plug_in_takes_its_library_out_of_a_python(self):
+        python = pathlib.Path(sys.executable)
+        one = ["--runner", f"own=fake --python {python}"]
+        self.assertEqual(self.told(*one)[0], [f"place={python.parent.parent}"])
+        for behaviour in ("", f"means=1 {OF_7}"):
+            given, said = self.told(*one, behaviour=behaviour)
+            self.assertEqual(given, [])
+            self.assertIn("--python: the backend 'fake' takes nothing of Python; leave it out",
+                          said)
+
+    def test_the_linter_is_told_warnings(self):
+        for behaviour, times in (("means=1", 1), ("", 0), (f"means=1 {OF_7}", 0)):
+            ended = self.vernier("check", "lint", self.model, "--runner", "own=fake",
+                                 behaviour=behaviour)
+            self.assertEqual((ended.stdout + ended.stderr).count("words=host"), times)
+
+    def test_methods_that_reset_are_named(self):
+        steps = ["--runner", "own=fake", "--steps", "2", "--feed-back", "x_out:x",
+                 "--reset"]
+        self.assertEqual(self.told(*steps, "begin")[0], ["method=begin"])
+        for behaviour in ("", f"means=1 {OF_7}"):
+            given, said = self.told(*steps, "begin", behaviour=behaviour)
+            self.assertEqual(given, [])
+            self.assertIn("--reset begin: the plug-in of 'own' has no option for a method", said)
+
+    def refused(self, name, behaviour):
+        (self.folder / name).write_bytes(b"x")
+        ended = self.vernier("run", self.folder / name, "--runner", "own=fake",
+                             behaviour=behaviour)
+        said = ended.stdout + ended.stderr
+        return "could not be converted" in said or "Could not automatically determine" in said
+
+    def test_models_that_it_does_not_open_are_refused(self):
+        listed = "formats=onnx,.own"
+        for name, behaviour, expected in (
+                ("m.own", listed, False), ("m.other", listed, True), ("m.engine", listed, True),
+                ("m.other", "formats=*", False), ("m.other", "", True), ("m.engine", "", False),
+                ("m.own", f"{listed} {OF_7}", True), ("m.engine", f"{listed} {OF_7}", False)):
+            self.assertEqual(self.refused(name, behaviour), expected, (name, behaviour))
+
+    def test_an_engine_is_built_once(self):
+        two = ["--runner", "own=fake", "--workers-per-runner", "2", "--iterations", "4"]
+        said = "runner 'own' would build an engine in every worker"
+        self.assertIn(said, self.told(*two, behaviour="traits=1")[1])
+        for behaviour in ("", "traits=6", f"traits=1 {OF_7}"):
+            self.assertNotIn(said, self.told(*two, behaviour=behaviour)[1])
+
+    def test_a_plug_in_of_the_version_before_loads(self):
+        for behaviour in (OLD, OF_7):
+            ended = self.vernier("run", self.model, "--runner", "own=fake", "--identity",
+                                 behaviour=f"means=1 traits=15 formats=engine {behaviour}")
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 import unittest
 
@@ -79,6 +80,39 @@ class OutOfTreeBackend(unittest.TestCase):
         self.vernier("profile", self.model, *SCALED, "--runs", "3", "--save-record", "p.json")
         point, = json.loads((self.work / "p.json").read_text())["profile"]["points"]
         self.assertEqual([layer["name"] for layer in point["layers"]], ["scale"])
+
+
+    def test_it_is_told_its_share_of_the_threads(self):
+        done = self.vernier("run", self.model, *SCALED, "--iterations", "4",
+                            "--workers-per-runner", "2")
+        self.assertRegex(done.stdout, r"pool of scaled: \d+")
+        done = self.vernier("run", self.model, *SCALED, "--iterations", "4",
+                            "--workers-per-runner", "2", "--scaled.pool=7")
+        self.assertIn("pool of scaled: 7", done.stdout)
+        self.assertNotIn("pool of scaled", self.vernier("run", self.model, *SCALED).stdout)
+
+    def test_it_is_told_the_shapes_of_feeds(self):
+        done = self.vernier("run", self.model, *SCALED, "--input-shapes", "x:[2,3]")
+        self.assertIn("sizes of scaled: x:[2,3]", done.stdout)
+
+    def test_it_takes_its_framework_out_of_a_python(self):
+        python = pathlib.Path(sys.executable)
+        self.vernier("run", self.model, "--runner", f"own=scaled --python {python}",
+                     "--save-record", "r.json")
+        runner, = json.loads((self.work / "r.json").read_text())["runners"]
+        self.assertEqual(runner["framework_path"], str(python.parent.parent))
+
+    def test_its_warnings_are_findings(self):
+        done = self.vernier("check", "lint", self.model, *SCALED)
+        self.assertIn("numbers are not what they were", done.stdout + done.stderr)
+
+    def test_it_is_given_the_models_that_it_opens(self):
+        for name, said in (("model.else", "Could not automatically determine model type for"),
+                           ("model.engine", "Model type: engine could not be converted to an ONNX"),
+                           ("model.uff", "TensorRT reads UFF no more since version 9")):
+            (self.work / name).write_bytes(b"x")
+            done = self.vernier("run", name, *SCALED, code=2)
+            self.assertIn(said, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

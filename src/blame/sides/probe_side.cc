@@ -8,6 +8,7 @@
 #include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
 #include "model/onnx/model_type.h"
+#include "run/runner/engine_use.h"
 #include "run/workers/model_source.h"
 #include "util/first_line.h"
 #include "util/no_log.h"
@@ -45,7 +46,11 @@ std::string WayOutOf(const RunnerPlan& plan) {
 
 ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool& pool,
                      Logger& logger, RuntimeClock& clock)
-    : plan_(plan), pool_(pool), logger_(logger), clock_(clock) {
+    : plan_(plan),
+      pool_(pool),
+      logger_(logger),
+      clock_(clock),
+      builds_engines_(vernier::BuildsEngines(plan.backend)) {
   if (!role.empty()) plan_.name += ", " + role;
   plan_.model.save_path.clear();
   plan_.model.print_summary = false;
@@ -75,7 +80,9 @@ BackendInfo ProbeSide::Backend() {
   if (worker_ == nullptr) return {};
   const RuntimeClock::Running running(clock_);
   Result<BackendInfo> info = worker_->AwaitLoad();
-  return info.ok() ? *std::move(info) : BackendInfo();
+  if (!info.ok()) return {};
+  builds_engines_ |= info->Has(BackendTrait::kBuildsEngines);
+  return *std::move(info);
 }
 
 std::vector<uint32_t> ReferenceRanks(std::deque<ProbeSide>& sides) {

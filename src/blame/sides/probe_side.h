@@ -54,8 +54,9 @@ class ProbeSide {
   /// one fails.
   void Start();
 
-  /// Does each session build an engine, which takes long, and times kernels meanwhile?
-  bool BuildsEngines() const { return plan_.backend.starts_with("tensorrt"); }
+  /// Does each session build an engine, which takes long, and times kernels meanwhile? A plug-in
+  /// that is not vernier's has said so once Backend() was asked.
+  bool BuildsEngines() const { return builds_engines_; }
 
   /// What its backend can do. Waits for the framework that Start() loads; empty where it does not
   /// load, which shows when a session is opened.
@@ -122,6 +123,7 @@ class ProbeSide {
   RuntimeClock& clock_;
   std::shared_ptr<Worker> worker_;
   uint64_t next_session_ = 0;
+  bool builds_engines_;
 };
 
 /// BackendInfo::reference_rank of each side; all are started, and load their frameworks at the same

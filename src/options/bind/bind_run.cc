@@ -18,6 +18,7 @@
 #include "options/bind/default_files.h"
 #include "options/bind/saved_sides.h"
 #include "options/table/option_values.h"
+#include "run/runner/engine_use.h"
 #include "run/runner/resolve_runner.h"
 #include "vernier/compare_options.h"
 #include "vernier/session.h"
@@ -121,7 +122,7 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, FeedsFrom from, I
   if (from == FeedsFrom::kElsewhere) {
     const bool for_engine =
         std::any_of(plan.runners.begin(), plan.runners.end(),
-                    [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
+                    [](const RunnerPlan& runner) { return BuildsEngines(runner.backend); });
     const std::string flag(args.Flag("input_shapes"));
     if (!plan.steps.feed_back.empty()) {
       logger.Info(flag +

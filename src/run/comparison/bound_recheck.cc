@@ -66,10 +66,11 @@ class DrawnMovements {
   std::optional<double> most_;
 };
 
-// A TensorRT engine takes minutes to build, and would be built for each draw.
-Result<NudgedWeights> WeightsToMove(const RunnerPlan& runner) {
-  if (runner.backend.starts_with("tensorrt")) return Unimplemented("engines are not built again");
-  return NudgedWeights::Of(runner.model);
+// An engine takes minutes to build, and would be built for each draw.
+Result<NudgedWeights> WeightsToMove(const LiveRunner& runner) {
+  if (runner.backend().Has(BackendTrait::kBuildsEngines))
+    return Unimplemented("engines are not built again");
+  return NudgedWeights::Of(runner.plan().model);
 }
 
 // A runner on a feed whose floats are moved, or with its weights moved: where it has no floats, or
@@ -83,7 +84,7 @@ class MovedInference {
     moved.roundoff_ = CoarsestRoundoff(moved.feed_, moved.steps_);
     const bool has_floats = moved.roundoff_ > 0;
     if (has_floats && moves == Moves::kInputs) return moved;
-    Result<NudgedWeights> weights = WeightsToMove(live[stream].plan());
+    Result<NudgedWeights> weights = WeightsToMove(live[stream]);
     if (!weights.ok() && has_floats) return moved;
     if (!weights.ok()) return weights.status();
     moved.roundoff_ = std::max(moved.roundoff_, weights->roundoff());

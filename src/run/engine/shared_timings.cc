@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "run/runner/engine_use.h"
 #include "run/runner/resolve_runner.h"
 
 namespace vernier {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view kCommandTimings = "command_timings";
 
 bool KeepsTimings(const RunnerPlan& runner) {
-  return runner.backend == "tensorrt" && runner.place != RunnerPlace::kPython &&
+  return BuildsEngines(runner.backend) && runner.place != RunnerPlace::kPython &&
          !HasOption(runner, "save_tactics") && !HasOption(runner, "load_tactics");
 }
 

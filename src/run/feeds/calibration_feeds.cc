@@ -14,6 +14,7 @@
 
 #include "inputs/coerce_feed.h"
 #include "run/feeds/feed_stream.h"
+#include "run/runner/engine_use.h"
 #include "run/workers/profile_sizes.h"
 #include "vernier/backend_dtype.h"
 
@@ -100,7 +101,8 @@ class CalibrationFeedWriter {
 }  // namespace
 
 bool AsksForCalibration(const RunnerPlan& runner) {
-  return runner.backend == "tensorrt" && FindOption(runner, "int8") != nullptr && !HasCache(runner);
+  return BuildsEngines(runner.backend) && FindOption(runner, "int8") != nullptr &&
+         !HasCache(runner);
 }
 
 CalibrationFeeds::CalibrationFeeds(CalibrationFeeds&& other) noexcept

@@ -51,7 +51,7 @@ Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
   NoLog unheard;
   for (size_t i = 0; i < runners_.size(); ++i) {
     LiveRunner& runner = runners_[i];
-    const bool of_sizes = runner.plan().backend.starts_with("tensorrt");
+    const bool of_sizes = runner.backend().Has(BackendTrait::kBuildsEngines);
     if (!of_sizes || !runner.alive() || !runner.opened()) continue;
     (void)runner.Close();
     VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, opener_.ModelAgain(runner.plan()));

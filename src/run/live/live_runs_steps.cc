@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "run/live/live_runs.h"
+#include "run/runner/resolve_runner.h"
 #include "run/workers/embedder.h"
 #include "util/number_text.h"
 
@@ -46,10 +47,7 @@ std::string ScriptOf(const LiveRunner& runner) {
 // A script or an object of the user, or a pickle of the user's classes: our own runners know their
 // state.
 bool IsUsersCode(const LiveRunner& runner) {
-  if (runner.plan().backend == "torch" && !runner.in_plugin()) {
-    return std::ranges::any_of(runner.plan().session_options,
-                               [](const auto& option) { return option.first == "allow_pickle"; });
-  }
+  if (!runner.in_plugin() && HasOption(runner.plan(), "allow_pickle")) return true;
   return runner.plan().backend == "python" && !ScriptOf(runner).starts_with("builtin:");
 }
 

@@ -12,7 +12,7 @@ namespace {
 std::vector<size_t> WhoTryAnySizes(const LiveRuns& live) {
   std::vector<size_t> indices;
   for (size_t i = 0; i < live.size(); ++i) {
-    const bool of_sizes = live[i].plan().backend.starts_with("tensorrt");
+    const bool of_sizes = live[i].backend().Has(BackendTrait::kBuildsEngines);
     if (!of_sizes && live[i].alive() && live[i].opened()) indices.push_back(i);
   }
   return indices;

@@ -13,7 +13,9 @@ namespace vernier {
 int64_t ThreadsUsed(const LiveRuns& live, size_t index, const std::string& device) {
   const bool on_processors =
       device.empty() || device.starts_with("CPU") || device.starts_with("cpu");
-  return on_processors ? ThreadsOfRunner(live.plan(), live.plan().runners[index]) : 0;
+  return on_processors
+             ? ThreadsOfRunner(live.plan(), live.plan().runners[index], live[index].backend())
+             : 0;
 }
 
 std::string DescribeMachine(const RunnerRecord& runner, int64_t threads) {

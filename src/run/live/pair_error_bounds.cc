@@ -40,18 +40,17 @@ DType CoarsestOf(const OnnxModel& model) {
   return coarsest;
 }
 
-// ONNX Runtime has few kernels for float16 on x86 CPUs: it computes such models in float32, all but
-// copies and layer normalisations.
 RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
   RunnerArithmetic arithmetic{runner.model().computes_in, false};
 #if defined(__x86_64__)
-  const bool widens = runner.plan().backend == "onnxruntime" && runner.session().device == "CPU";
+  const bool widens =
+      runner.backend().Has(BackendTrait::kWidensFloat16) && runner.session().device == "CPU";
   const bool is_short = CoarsestOf(runner.session().precision) == DType::kFloat16;
   if (widens && is_short && arithmetic.computes_in == DType::kUndefined) {
     arithmetic = {DType::kFloat32, true};
   }
 #endif
-  arithmetic.floats_within = runner.plan().backend != "onnxruntime";
+  arithmetic.floats_within = !runner.backend().Has(BackendTrait::kRoundsWithin);
   return arithmetic;
 }
 
@@ -143,7 +142,7 @@ void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
   const DType coarsest =
       Coarser(CoarsestOf(runner.session().precision), runner.model().computes_in);
   added.is_precise = IsPrecise(coarsest);
-  added.in_openvino = runner.plan().backend == "openvino";
+  added.in_bytes = runner.backend().Has(BackendTrait::kByteKernels);
   added.model_path = runner.plan().model.path;
   for (const auto& [index, other] : graphs_) {
     if (other.model_path == added.model_path) added.model = other.model;
@@ -189,7 +188,7 @@ void PairErrorBounds::NoteProcessor(const ProcessorFeatures& features,
                                     std::vector<std::string>& notes) const {
   const std::string why = WhyBytesMaySaturate(features);
   const bool concerned = std::any_of(graphs_.begin(), graphs_.end(), [](const auto& entry) {
-    return entry.second.in_openvino && entry.second.has_quantisers == true;
+    return entry.second.in_bytes && entry.second.has_quantisers == true;
   });
   if (!why.empty() && concerned) notes.push_back(why);
 }

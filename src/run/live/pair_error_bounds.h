@@ -30,7 +30,7 @@ struct RunnerGraph {
   std::shared_ptr<const OnnxModel> model;
   std::string model_path;
   RunnerArithmetic arithmetic;
-  bool in_openvino = false;
+  bool in_bytes = false;
   DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
   std::optional<bool> has_quantisers = {};
   /// It computes in float32 or longer types, as far as it says: rounding explains little then.

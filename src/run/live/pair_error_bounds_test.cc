@@ -234,7 +234,7 @@ TEST(PairErrorBoundsTest, ANoteNamesTheProcessorOfQuantisedModelsAlone) {
   const CompareOptions options;
   PairErrorBounds bounds(options);
   RunnerGraph plain;
-  plain.in_openvino = true;
+  plain.in_bytes = true;
   bounds.AddGraph(0, plain);
   std::vector<std::string> notes;
   bounds.NoteProcessor({.vnni = false}, notes);

@@ -2,7 +2,13 @@
 
 #include <utility>
 
+#include "backend/known_backends.h"
+#include "backend/python_program.h"
+#include "model/onnx/model_type.h"
 #include "run/feeds/feed_plan.h"
+#include "run/live/shared_threads.h"
+#include "run/runner/engine_use.h"
+#include "run/runner/resolve_runner.h"
 #include "run/steps/reset_words.h"
 
 namespace vernier {
@@ -54,6 +60,20 @@ bool RunnerOpener::MayMoveToPython(const LiveRunner& runner) const {
   return vernier::MayMoveToPython(runner.plan()) && runner.backend().framework_version.empty();
 }
 
+// A plug-in that is not vernier's says what it opens once it has been loaded.
+Result<ModelPlan> RunnerOpener::ModelOf(const RunnerPlan& runner) {
+  const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
+  const bool may_convert = type && IsTensorFlowModel(*type);
+  if (!may_convert || FindKnownBackend(runner.backend) != nullptr) {
+    return conversions_.ModelOf(runner);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, pool_.Get(runner));
+  VERNIER_ASSIGN_OR_RETURN(const BackendInfo backend, worker->AwaitLoad());
+  RunnerPlan converted = runner;
+  if (IsConvertedFor(backend.model_formats, *type)) ConvertToOnnx(converted);
+  return conversions_.ModelOf(converted);
+}
+
 Result<ModelPlan> RunnerOpener::ModelAgain(const RunnerPlan& runner) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, ModelOf(runner));
   model.save_path.clear();
@@ -66,9 +86,15 @@ Result<std::shared_ptr<const ModelSource>> RunnerOpener::SourceOf(const ModelPla
   return ModelSource::Prepare(model, logger, [this] { return ScriptWorker(); });
 }
 
-OptionList RunnerOpener::ResetOptions(const RunnerPlan& runner) const {
-  std::string method = ResetMethodOf(plan_.steps.resets, runner);
-  return method.empty() ? OptionList() : OptionList{{"reset", std::move(method)}};
+MoreOptions RunnerOpener::OwnOptions(const RunnerPlan& runner) const {
+  MoreOptions options;
+  if (std::string method = ResetMethodOf(plan_.steps.resets, runner); !method.empty()) {
+    options.meant.emplace_back(OptionMeaning::kResetMethod, std::move(method));
+  }
+  if (const std::optional<size_t> threads = SharedThreads(plan_)) {
+    options.meant.emplace_back(OptionMeaning::kThreads, std::to_string(*threads));
+  }
+  return options;
 }
 
 Result<SessionParts> RunnerOpener::Prepare(const RunnerPlan& runner, const ModelPlan& model,
@@ -76,13 +102,12 @@ Result<SessionParts> RunnerOpener::Prepare(const RunnerPlan& runner, const Model
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> source, SourceOf(model, logger));
   VERNIER_ASSIGN_OR_RETURN(CalibrationFeeds calibration,
                            CalibrationFeeds::Make(plan_, runner, *source, python, logger));
-  OptionList options = calibration.options();
+  MoreOptions options = OwnOptions(runner);
+  options.named = calibration.options();
   if (std::string shapes = ListedFeedShapes(plan_, source->request().inputs);
-      runner.backend == "openvino" && plan_.execution.batch_feeds <= 1 && !shapes.empty()) {
-    options.emplace_back("feed_shapes", std::move(shapes));
+      plan_.execution.batch_feeds <= 1 && !shapes.empty()) {
+    options.meant.emplace_back(OptionMeaning::kFeedShapes, std::move(shapes));
   }
-  const OptionList resets = ResetOptions(runner);
-  options.insert(options.end(), resets.begin(), resets.end());
   return SessionParts{std::move(source), std::move(calibration), std::move(options)};
 }
 
@@ -90,7 +115,11 @@ Status RunnerOpener::Open(size_t index, LiveRunner& runner, const ModelPlan& mod
                           const PythonFeeds& python, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, Prepare(runner.plan(), model, python, logger));
   VERNIER_TRY(CheckRandomNumbers(runner, *parts.model));
-  Status status = runner.Open(*parts.model, parts.options, plan_.inputs.found_dims);
+  Status status = CheckPlugin(runner, model);
+  if (status.ok()) {
+    status = runner.Open(*parts.model, parts.options, plan_.inputs.found_dims);
+  }
+  if (status.ok()) status = CheckReset(runner);
   const bool has_both =
       runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
   const bool may_try_python = has_both || MayMoveToPython(runner);
@@ -124,14 +153,34 @@ Status RunnerOpener::OpenInPython(size_t index, LiveRunner& runner, const ModelS
                            WorkerAt(RunnerPlace::kPython, runner.plan()));
   places_[index] = RunnerPlace::kPython;
   runner.Attach(std::move(worker), index);
-  const Status status = runner.Open(model, ResetOptions(runner.plan()), plan_.inputs.found_dims);
+  const Status status = runner.Open(model, OwnOptions(runner.plan()), plan_.inputs.found_dims);
   if (status.code() != StatusCode::kUnavailable) return status;
-  if (runner.plan().backend == "tensorrt") {
+  if (!IsPythonBackend(runner.plan().backend)) {
     // Where it is missing altogether, its plug-in says what it looked for.
     return runner.backend().framework_version.empty() ? why_not_plugin : status;
   }
   return Unavailable(status.message() +
                      "\nNote: its plug-in cannot be used either: " + why_not_plugin.message());
+}
+
+// What is known of vernier's own backends before anything is loaded, others say once they are.
+Status RunnerOpener::CheckPlugin(LiveRunner& runner, const ModelPlan& model) const {
+  const RunnerPlan& plan = runner.plan();
+  if (FindKnownBackend(plan.backend) != nullptr) return {};
+  VERNIER_TRY(runner.AwaitBackend());
+  const BackendInfo& backend = runner.backend();
+  VERNIER_TRY(CheckFormat(model, backend.model_formats));
+  return backend.Has(BackendTrait::kBuildsEngines) ? CheckOneEngine(plan_, plan) : Status();
+}
+
+// A plug-in without such an option would go on without a word.
+Status RunnerOpener::CheckReset(const LiveRunner& runner) const {
+  const std::string method = ResetMethodOf(plan_.steps.resets, runner.plan());
+  const bool has_option = runner.backend().OptionThatMeans(OptionMeaning::kResetMethod) != nullptr;
+  if (method.empty() || has_option) return {};
+  return InvalidArgument("--reset " + method + ": the plug-in of '" + runner.name() +
+                         "' has no option for a method; name a runner that has methods, as in "
+                         "--reset RUNNER:METHOD");
 }
 
 // Of nodes with a seed, too.

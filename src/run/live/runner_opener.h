@@ -23,7 +23,7 @@ namespace vernier {
 struct SessionParts {
   std::shared_ptr<const ModelSource> model;
   CalibrationFeeds calibration;
-  OptionList options;
+  MoreOptions options;
 };
 
 /// Runners are told by their place in the plan, which is the number of their session, too.
@@ -47,7 +47,7 @@ class RunnerOpener {
                                             size_t copy = 0);
 
   /// The model that a runner is to open, converted where need be (ModelConversions::ModelOf).
-  Result<ModelPlan> ModelOf(const RunnerPlan& runner) { return conversions_.ModelOf(runner); }
+  Result<ModelPlan> ModelOf(const RunnerPlan& runner);
   /// The same for another session: what is saved and shown of it was seen to when it was opened
   /// first.
   Result<ModelPlan> ModelAgain(const RunnerPlan& runner);
@@ -59,8 +59,9 @@ class RunnerOpener {
   Result<SessionParts> Prepare(const RunnerPlan& runner, const ModelPlan& model,
                                const PythonFeeds& python, Logger& logger);
 
-  /// The options that have the runner's state reset (--reset-state).
-  OptionList ResetOptions(const RunnerPlan& runner) const;
+  /// What every session of the runner is opened with: how its state is reset (--reset), and its
+  /// share of the threads.
+  MoreOptions OwnOptions(const RunnerPlan& runner) const;
 
   /// Opens the model in the worker that the runner has, or in the user's Python where its plug-in
   /// cannot. A failure puts the runner out of the run; a model or an option that is wrong is
@@ -76,6 +77,8 @@ class RunnerOpener {
   Result<std::shared_ptr<Worker>> WorkerAt(RunnerPlace place, RunnerPlan runner, size_t copy = 0);
   Status OpenInPython(size_t index, LiveRunner& runner, const ModelSource& model,
                       const Status& why_not_plugin);
+  Status CheckPlugin(LiveRunner& runner, const ModelPlan& model) const;
+  Status CheckReset(const LiveRunner& runner) const;
   Status CheckRandomNumbers(const LiveRunner& runner, const ModelSource& model);
 
   const RunPlan& plan_;

@@ -1,11 +1,9 @@
 #include "run/live/shared_threads.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -14,21 +12,10 @@
 namespace vernier {
 namespace {
 
-// The option of a backend's sessions.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kThreadOptions = {
-    {{"onnxruntime", "intra_op_threads"}, {"openvino", "threads"}, {"tensorflow", "threads"}}};
-
 // What PyTorch and NumPy go by.
 constexpr std::string_view kThreadVariable = "OMP_NUM_THREADS=";
 
 size_t WorkersOf(const RunPlan& plan) { return plan.execution.WorkersOfRunner(); }
-
-// "": it has none.
-std::string_view ThreadOptionOf(const RunnerPlan& runner) {
-  const auto row = std::ranges::find(kThreadOptions, std::string_view(runner.backend),
-                                     [](const auto& option) { return option.first; });
-  return row == kThreadOptions.end() ? std::string_view() : row->second;
-}
 
 // What the session's option says, or nullopt.
 std::optional<std::string_view> OptionGiven(const RunnerPlan& runner, std::string_view option) {
@@ -50,36 +37,33 @@ std::optional<std::string_view> VariableGiven(const RunPlan& plan) {
   return given;
 }
 
-// The number of threads that the plan gives a runner, as its runtime is told; nullopt: none.
-std::optional<std::string_view> GivenThreads(const RunPlan& plan, const RunnerPlan& runner) {
-  const std::string_view option = ThreadOptionOf(runner);
-  return option.empty() ? VariableGiven(plan) : OptionGiven(runner, option);
-}
-
 }  // namespace
 
 size_t ThreadsOfWorker(size_t processors, size_t workers) {
   return std::max<size_t>(1, processors / std::max<size_t>(1, workers));
 }
 
-RunPlan WithSharedThreads(RunPlan plan) {
+std::optional<size_t> SharedThreads(const RunPlan& plan) {
   const size_t workers = WorkersOf(plan);
-  if (workers == 1) return plan;
-  const std::string threads = std::to_string(ThreadsOfWorker(DefaultThreadCount(), workers));
-  for (RunnerPlan& runner : plan.runners) {
-    const std::string_view option = ThreadOptionOf(runner);
-    if (option.empty() || GivenThreads(plan, runner)) continue;
-    runner.session_options.emplace_back(option, threads);
-  }
-  if (!VariableGiven(plan)) {
-    plan.execution.environment.push_back(std::string(kThreadVariable) + threads);
+  if (workers == 1) return std::nullopt;
+  return ThreadsOfWorker(DefaultThreadCount(), workers);
+}
+
+RunPlan WithSharedThreads(RunPlan plan) {
+  const std::optional<size_t> threads = SharedThreads(plan);
+  if (threads && !VariableGiven(plan)) {
+    plan.execution.environment.push_back(std::string(kThreadVariable) + std::to_string(*threads));
   }
   return plan;
 }
 
-int64_t ThreadsOfRunner(const RunPlan& plan, const RunnerPlan& runner) {
+int64_t ThreadsOfRunner(const RunPlan& plan, const RunnerPlan& runner, const BackendInfo& backend) {
   const auto processors = static_cast<int64_t>(DefaultThreadCount());
-  const int64_t given = ParseInt(GivenThreads(plan, runner).value_or("")).value_or(0);
+  const BackendOption* const option = backend.OptionThatMeans(OptionMeaning::kThreads);
+  const auto words = option == nullptr ? VariableGiven(plan) : OptionGiven(runner, option->name);
+  const auto shared = static_cast<int64_t>(SharedThreads(plan).value_or(0));
+  const bool takes_share = option != nullptr && !words;
+  const int64_t given = takes_share ? shared : ParseInt(words.value_or("")).value_or(0);
   return given > 0 ? given : processors;  // 0 is what runtimes take for all
 }
 

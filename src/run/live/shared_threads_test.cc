@@ -14,7 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Pair;
+
+constexpr OptionMeaning kThreads = OptionMeaning::kThreads;
 
 // Sets an environment variable for a scope; null removes it.
 class SetVariable {
@@ -44,9 +45,7 @@ class SetVariable {
 RunPlan PlanWith(int64_t workers) {
   RunPlan plan;
   plan.execution.workers_per_runner = workers;
-  for (const char* backend : {"onnxruntime", "openvino", "tensorflow", "identity"}) {
-    plan.runners.emplace_back().backend = backend;
-  }
+  plan.runners.emplace_back();
   return plan;
 }
 
@@ -56,33 +55,45 @@ TEST(SharedThreads, AreAtLeastOne) {
   EXPECT_EQ(ThreadsOfWorker(2, 64), 1u);
 }
 
-TEST(SharedThreads, GoToEveryRunnerThatTakesANumber) {
+// A backend whose sessions are told their threads, and one whose are not.
+BackendInfo WithOption() {
+  BackendInfo backend;
+  backend.options.push_back(
+      {.name = "pool", .type = "int", .default_value = "", .help = "", .means = kThreads});
+  return backend;
+}
+
+TEST(SharedThreads, AreThoseOfTheProcessorsDivided) {
   const SetVariable processors("VERNIER_THREADS", "8");
   const SetVariable none("OMP_NUM_THREADS", nullptr);
   const RunPlan plan = WithSharedThreads(PlanWith(4));
-  EXPECT_THAT(plan.runners[0].session_options, ElementsAre(Pair("intra_op_threads", "2")));
-  EXPECT_THAT(plan.runners[1].session_options, ElementsAre(Pair("threads", "2")));
-  EXPECT_THAT(plan.runners[2].session_options, ElementsAre(Pair("threads", "2")));
-  EXPECT_THAT(plan.runners[3].session_options, IsEmpty());
+  EXPECT_EQ(SharedThreads(plan), 2U);
   EXPECT_THAT(plan.execution.environment, ElementsAre("OMP_NUM_THREADS=2"));
   EXPECT_THAT(NoteOfSharedThreads(plan), HasSubstr("2 threads of 8 processors"));
+  for (const BackendInfo& backend : {WithOption(), BackendInfo()}) {
+    EXPECT_EQ(ThreadsOfRunner(plan, plan.runners[0], backend), 2);
+  }
 }
 
 TEST(SharedThreads, LeaveWhatWasGiven) {
   const SetVariable processors("VERNIER_THREADS", "8");
   const SetVariable none("OMP_NUM_THREADS", nullptr);
   RunPlan given = PlanWith(4);
-  given.runners[0].session_options = {{"intra_op_threads", "7"}};
+  given.runners[0].session_options = {{"pool", "7"}};
   given.execution.environment = {"OMP_NUM_THREADS=5"};
   const RunPlan plan = WithSharedThreads(given);
-  EXPECT_THAT(plan.runners[0].session_options, ElementsAre(Pair("intra_op_threads", "7")));
   EXPECT_THAT(plan.execution.environment, ElementsAre("OMP_NUM_THREADS=5"));
+  EXPECT_EQ(ThreadsOfRunner(plan, plan.runners[0], WithOption()), 7);
+  EXPECT_EQ(ThreadsOfRunner(plan, plan.runners[0], BackendInfo()), 5);
 }
 
 TEST(SharedThreads, OfOneWorkerAreThoseOfTheFramework) {
+  const SetVariable processors("VERNIER_THREADS", "8");
+  const SetVariable none("OMP_NUM_THREADS", nullptr);
   const RunPlan plan = WithSharedThreads(PlanWith(1));
-  EXPECT_THAT(plan.runners[0].session_options, IsEmpty());
+  EXPECT_EQ(SharedThreads(plan), std::nullopt);
   EXPECT_THAT(plan.execution.environment, IsEmpty());
+  EXPECT_EQ(ThreadsOfRunner(plan, plan.runners[0], WithOption()), 8);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Result<TensorMap> InferAsideWith(LiveRuns& live, size_t index, const ModelSource
   LiveRunner other(plan);
   other.Attach(std::move(worker), kSession);
   const Status opened =
-      other.Open(model, live.opener().ResetOptions(plan), live.plan().inputs.found_dims);
+      other.Open(model, live.opener().OwnOptions(plan), live.plan().inputs.found_dims);
   Result<IterationResult> made =
       opened.ok() ? other.InferAgain(block, iteration) : Result<IterationResult>(opened);
   (void)other.Close();

@@ -1,17 +1,34 @@
 #include "run/runner/resolve_runner.h"
 
 #include <algorithm>
-#include <iterator>
 
-#include "backend/onnx_runtimes.h"
+#include "backend/known_backends.h"
 #include "backend/python_program.h"
+#include "run/runner/engine_use.h"
 #include "run/runner/model_conversion.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::string_view kTensorRt = "tensorrt";
-constexpr std::string_view kTensorFlow = "tensorflow";
+// What the backend opens, as far as that is known before it is loaded; empty: not known.
+std::span<const std::string> FormatsOf(std::string_view backend) {
+  const KnownBackend* const known = FindKnownBackend(backend);
+  if (known == nullptr) return {};
+  return known->model_formats;
+}
+
+bool Lists(std::span<const std::string> formats, ModelType type) {
+  return ListsFormat(formats, ModelTypeName(type), {});
+}
+
+Status NotConverted(ModelType type) {
+  std::string text = "Model type: " + std::string(ModelTypeName(type)) +
+                     " could not be converted to an ONNX model.";
+  if (const std::string_view way_out = WayOut(type); !way_out.empty()) {
+    text += "\nNote: " + std::string(way_out);
+  }
+  return InvalidArgument(text);
+}
 
 // A plan that is resolved again stays as it is.
 void AddOnce(std::string_view key, std::string_view value, RunnerPlan& runner) {
@@ -47,22 +64,14 @@ void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
 // Backends that read ONNX take TensorFlow's models converted.
 Status ResolveForOnnx(ModelType type, const std::string& extra, RunnerPlan& runner) {
   ModelPlan& model = runner.model;
-  // Out-of-tree backends may read what they like.
-  constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref", kTensorRt,
-                                            "identity"};
-  const bool reads_onnx =
-      IsOnnxRuntime(runner.backend) ||
-      std::find(std::begin(kReadOnnx), std::end(kReadOnnx), runner.backend) != std::end(kReadOnnx);
-  const bool converted = reads_onnx && IsTensorFlowModel(type);
-  const bool needs_onnx = reads_onnx && runner.backend != kTensorRt &&
-                          runner.backend != "openvino" && runner.backend != "identity";
+  const std::span<const std::string> formats = FormatsOf(runner.backend);
+  const bool converted = IsConvertedFor(formats, type);
   if (converted) {
     ConvertToOnnx(runner);
-  } else if (needs_onnx && type != ModelType::kOnnx) {
-    return InvalidArgument("Model type: " + model.type +
-                           " could not be converted to an ONNX model.");
+  } else if (!formats.empty() && !Lists(formats, type)) {
+    return NotConverted(type);
   }
-  if (runner.backend != kTensorRt) return {};
+  if (!BuildsEngines(runner.backend)) return {};
   GiveModelToTensorRt(converted ? ModelType::kOnnx : type, extra, runner);
   // Outputs marked in the ONNX file are the other runners'; TensorRT's are --trt-outputs.
   model.outputs.clear();
@@ -74,13 +83,11 @@ Status ResolveForOnnx(ModelType type, const std::string& extra, RunnerPlan& runn
 }  // namespace
 
 void ServeInPython(RunnerPlan& runner) {
-  const bool served = runner.backend == kTensorRt || IsPythonBackend(runner.backend);
-  if (!served || runner.backend == "python" || HasOption(runner, "script")) return;
+  const PythonRunner* const served = FindPythonRunner(runner.backend);
+  // A script of the user's has no module that is looked for.
+  if (served == nullptr || served->module.empty() || HasOption(runner, "script")) return;
   runner.session_options.emplace_back("script", "builtin:" + runner.backend);
-  // Looked for before anything is opened, and whose version is reported.
-  const bool own_module = runner.backend == kTensorRt || runner.backend == "keras";
-  const std::string framework = runner.backend == "onnxref" ? "onnx" : "torch";
-  runner.backend_options.emplace_back("module", own_module ? runner.backend : framework);
+  runner.backend_options.emplace_back("module", served->module);
 }
 
 bool MeansAll(const std::vector<std::string>& words) {
@@ -88,8 +95,8 @@ bool MeansAll(const std::vector<std::string>& words) {
 }
 
 void PassMarks(const std::vector<std::string>& words, RunnerPlan& runner) {
-  // A script may have tensors that no other runner shows.
-  const bool opaque = runner.backend == "python" || runner.backend == "torch";
+  // A script, and what Python makes of a file, may have tensors that no other runner shows.
+  const bool opaque = IsPythonBackend(runner.backend) && OpensAnyFile(FormatsOf(runner.backend));
   if (!opaque || HasOption(runner, "mark")) return;
   const std::vector<std::string> all = {"*"};
   for (const std::string& word : MeansAll(words) ? all : words) {
@@ -101,6 +108,24 @@ void GiveModelToTensorRt(ModelType type, const std::string& extra, RunnerPlan& r
   AddOnce("model_type", ModelTypeName(type), runner);
   if (!extra.empty()) AddOnce("model_extra", extra, runner);
   if (type == ModelType::kTrtNetworkScript) runner.place = RunnerPlace::kPython;
+}
+
+bool ReadsTensorFlow(std::string_view backend) {
+  const std::span<const std::string> formats = FormatsOf(backend);
+  return Lists(formats, ModelType::kFrozen) && !OpensAnyFile(formats);
+}
+
+bool OpensAnyFile(std::span<const std::string> formats) { return ListsFormat(formats, {}, {}); }
+
+bool IsConvertedFor(std::span<const std::string> formats, ModelType type) {
+  return IsTensorFlowModel(type) && !Lists(formats, type) && Lists(formats, ModelType::kOnnx);
+}
+
+Status CheckFormat(const ModelPlan& model, std::span<const std::string> formats) {
+  if (ListsFormat(formats, model.type, model.path)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type,
+                           InferModelType(model.path, {ModelTypeFromName(model.type)}));
+  return formats.empty() && WayOut(type).empty() ? Status() : NotConverted(type);
 }
 
 void ConvertToOnnx(RunnerPlan& runner) { AddOnce(kConvertOption, "onnx", runner); }
@@ -125,32 +150,26 @@ Status ResolveRunner(RunnerPlan& runner, Logger& logger) {
   ModelPlan& model = runner.model;
   if (model.path.empty()) return {};  // ValidatePlan says so
   ModelTypeHints hints;
-  hints.tensorflow_runner = runner.backend == kTensorFlow;
+  const std::span<const std::string> formats = FormatsOf(runner.backend);
+  hints.tensorflow_runner = ReadsTensorFlow(runner.backend);
   hints.checkpoint_given = HasOption(runner, "ckpt");
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
   const ModelPath path = SplitModelPath(model.path);
   if (!path.exists) WarnOfMissingModel(path.path, logger);
   const Result<ModelType> inferred = InferModelType(path.path, hints);
   model.path = path.path;
-  const bool opaque = runner.backend == "python" || runner.backend == "torch";
-  // OpenVINO's own format, which no other backend reads.
-  const bool is_ir = runner.backend == "openvino" && path.path.ends_with(".xml");
-  if (!inferred.ok() && (opaque || is_ir)) return {};
+  // Plug-ins that are not vernier's say what they open once they have been loaded.
+  const bool says_later = FindKnownBackend(runner.backend) == nullptr;
+  if (!inferred.ok() && (says_later || ListsFormat(formats, {}, path.path))) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));
-  // TensorRT 8 reads UFF and Caffe; newer plug-ins say what to do instead.
-  const bool tries = opaque || runner.backend == kTensorRt;
-  if (const std::string_view way_out = WayOut(type); !way_out.empty() && !tries) {
-    return InvalidArgument(
-        "Model type: " + model.type +
-        " could not be converted to an ONNX model.\nNote: " + std::string(way_out));
-  }
+  if (!WayOut(type).empty() && !says_later && !Lists(formats, type)) return NotConverted(type);
   // The names of an ONNX model's tensors are not a script's, but `all` may be of both.
   if (type == ModelType::kOnnx && !MeansAll(model.outputs)) {
     std::erase_if(runner.session_options,
                   [](const auto& option) { return option.first == "mark"; });
   }
-  if (runner.backend != kTensorFlow) return ResolveForOnnx(type, path.extra, runner);
+  if (!hints.tensorflow_runner) return ResolveForOnnx(type, path.extra, runner);
   ResolveTensorFlow(type, runner);
   return {};
 }

@@ -2,6 +2,7 @@
 // its backend, which format its model has, and whether that must be converted.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,20 @@ void ServeInPython(RunnerPlan& runner);
 /// What kind of model a TensorRT runner gets, and what followed its path after a colon. A network
 /// script moves the runner to Python.
 void GiveModelToTensorRt(ModelType type, const std::string& extra, RunnerPlan& runner);
+
+/// Do these formats, those of a backend, have the model converted to ONNX? See
+/// vn_backend_api::model_formats.
+bool IsConvertedFor(std::span<const std::string> formats, ModelType type);
+
+/// Are they those of a backend that opens any file?
+bool OpensAnyFile(std::span<const std::string> formats);
+
+/// Does the backend open TensorFlow's formats, as far as that is known before it is loaded?
+bool ReadsTensorFlow(std::string_view backend);
+
+/// kInvalidArgument, as ResolveRunner() has it, for a model that a plug-in with these formats does
+/// not open.
+Status CheckFormat(const ModelPlan& model, std::span<const std::string> formats);
 
 /// Has the model converted for a runner that reads ONNX.
 void ConvertToOnnx(RunnerPlan& runner);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "run/runner/engine_use.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -87,6 +88,56 @@ TEST(ResolveRunner, ASecondCallChangesNothing) {
     EXPECT_EQ(twice.model.type, once.model.type);
     EXPECT_EQ(twice.model.path, once.model.path);
   }
+}
+
+TEST(ResolveRunner, APlugInOfOthersSaysLaterWhatItOpens) {
+  RunnerPlan runner = RunnerOf("another", "m.own");
+  EXPECT_TRUE(Resolve(runner).ok());
+  EXPECT_EQ(runner.model.type, "");
+  RunnerPlan caffe = RunnerOf("another", "m.prototxt");
+  EXPECT_TRUE(Resolve(caffe).ok());
+  EXPECT_EQ(caffe.model.type, "caffe");
+}
+
+TEST(CheckFormat, RefusesWhatIsNotListed) {
+  const auto check = [](const char* path, const char* type, std::vector<std::string> formats) {
+    ModelPlan model;
+    model.path = path;
+    model.type = type;
+    return CheckFormat(model, formats);
+  };
+  EXPECT_TRUE(check("m.onnx", "onnx", {"onnx"}).ok());
+  EXPECT_TRUE(check("m.own", "", {"onnx", ".own"}).ok());
+  EXPECT_TRUE(check("m.else", "", {"*"}).ok());
+  EXPECT_THAT(check("m.engine", "engine", {"onnx"}).message(),
+              HasSubstr("engine could not be converted"));
+  EXPECT_THAT(check("m.else", "", {"onnx"}).message(), HasSubstr("Could not automatically"));
+  // One that says nothing is given what has a type that some framework of today reads.
+  EXPECT_TRUE(check("m.engine", "engine", {}).ok());
+  EXPECT_FALSE(check("m.else", "", {}).ok());
+  EXPECT_THAT(check("m.uff", "uff", {}).message(), HasSubstr("convert the TensorFlow graph"));
+}
+
+TEST(IsConvertedFor, HoldsOfTensorFlowsModelsWhereOnnxIsOpened) {
+  using Formats = std::vector<std::string>;
+  EXPECT_TRUE(IsConvertedFor(Formats{"onnx"}, ModelType::kFrozen));
+  EXPECT_FALSE(IsConvertedFor(Formats{"onnx", "frozen"}, ModelType::kFrozen));
+  EXPECT_FALSE(IsConvertedFor(Formats{"onnx"}, ModelType::kEngine));
+  EXPECT_FALSE(IsConvertedFor(Formats{".own"}, ModelType::kFrozen));
+  EXPECT_FALSE(IsConvertedFor({}, ModelType::kFrozen));
+}
+
+TEST(CheckOneEngine, RefusesProcessesThatWouldEachBuildOne) {
+  RunnerPlan runner = RunnerOf("another", "m.onnx");
+  runner.name = "own";
+  RunPlan plan;
+  EXPECT_TRUE(CheckOneEngine(plan, runner).ok());
+  plan.execution.workers_per_runner = 2;
+  EXPECT_THAT(CheckOneEngine(plan, runner).message(), HasSubstr("an engine in every worker"));
+  plan.shard = {1, 4};
+  EXPECT_THAT(CheckOneEngine(plan, runner).message(), HasSubstr("an engine in every shard"));
+  runner.model.type = "engine";
+  EXPECT_TRUE(CheckOneEngine(plan, runner).ok());
 }
 
 TEST(PassMarks, GoToThoseThatNameTensorsThemselves) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backend/known_backends.h"
 #include "record/runner_name.h"
 #include "run/maps/name_maps.h"
 #include "run/steps/step_words.h"
@@ -21,7 +22,10 @@ bool IsMethodName(std::string_view text) {
 
 }  // namespace
 
-bool HasMethods(std::string_view backend) { return backend == "torch" || backend == "python"; }
+bool HasMethods(std::string_view backend) {
+  return FindKnownBackend(backend) == nullptr ||
+         IsKnownToHave(backend, OptionMeaning::kResetMethod);
+}
 
 Status CheckResetWords(std::span<const std::string> words, std::span<const RunnerPlan> runners) {
   std::vector<std::string> names;

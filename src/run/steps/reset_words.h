@@ -11,7 +11,7 @@
 
 namespace vernier {
 
-/// Have models of this backend methods that --reset can name?
+/// Have models of this backend methods that --reset can name? Plug-ins that are not vernier's may.
 bool HasMethods(std::string_view backend);
 
 /// `[RUNNER:]METHOD` each. kInvalidArgument, naming the word: for what is no such word, for one

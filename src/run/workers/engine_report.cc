@@ -3,13 +3,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "backend/known_backends.h"
 #include "util/utf8.h"
 
 namespace vernier {
 
 EngineReportFile EngineReportFile::For(const RunnerPlan& runner) {
   EngineReportFile file;
-  if (runner.backend != "tensorrt") return file;
+  if (!IsKnownToHave(runner.backend, BackendTrait::kBuildsEngines)) return file;
   Result<ScratchFolder> folder = ScratchFolder::Create();
   if (folder.ok()) file.folder_ = *std::move(folder);
   return file;

@@ -42,7 +42,7 @@ std::string StageOf(int64_t first, int64_t count) {
 
 }  // namespace
 
-Status LiveRunner::Open(const ModelSource& model, const OptionList& more,
+Status LiveRunner::Open(const ModelSource& model, const MoreOptions& more,
                         std::span<const DimSize> found) {
   if (!waiting_) return OpenSession(model, more, found);
   worker_->WhileWaiting([this](double seconds) { waiting_(seconds); });
@@ -52,9 +52,14 @@ Status LiveRunner::Open(const ModelSource& model, const OptionList& more,
   return opened;
 }
 
-Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more,
-                               std::span<const DimSize> found) {
+Status LiveRunner::AwaitBackend() {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
+  return {};
+}
+
+Status LiveRunner::OpenSession(const ModelSource& model, const MoreOptions& more,
+                               std::span<const DimSize> found) {
+  VERNIER_TRY(AwaitBackend());
   VERNIER_ASSIGN_OR_RETURN(model_,
                            OpenModel(*worker_, {plan_, backend_, session_id_, model, more, found}));
   skipped_.Begin(session().not_exposed);

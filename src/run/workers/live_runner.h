@@ -56,9 +56,11 @@ class LiveRunner {
     return !served_by_.owner_before(other.served_by_) && !other.served_by_.owner_before(served_by_);
   }
 
+  /// Waits for the framework; backend() has what it says from then on.
+  Status AwaitBackend();
   /// Waits for the framework and opens the model, with `more` options. `found` are sizes that feeds
   /// will have, for profiles of TensorRT.
-  Status Open(const ModelSource& model, const OptionList& more = {},
+  Status Open(const ModelSource& model, const MoreOptions& more = {},
               std::span<const DimSize> found = {});
 
   /// One inference; outputs are in the signature's order, each name once. `meanwhile`: see
@@ -180,7 +182,7 @@ class LiveRunner {
   }
 
  private:
-  Status OpenSession(const ModelSource& model, const OptionList& more,
+  Status OpenSession(const ModelSource& model, const MoreOptions& more,
                      std::span<const DimSize> found);
   Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration,
                                      const OutputsToKeep& kept,

@@ -28,6 +28,11 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
   }
 }
 
+bool HasSessionOption(const RunnerPlan& plan, std::string_view key) {
+  return std::ranges::any_of(plan.session_options,
+                             [&](const auto& option) { return option.first == key; });
+}
+
 Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
                          const BackendInfo& backend) {
   const std::string flag = "--" + plan.backend + "." + name;
@@ -64,6 +69,16 @@ void AddForRole(const BackendInfo& backend, OptionRole role, const std::string& 
   if (option != nullptr && !value.empty()) options.emplace_back(option->name, value);
 }
 
+// What the host can say of a session, unless its user has said it.
+void AddMeant(const RunnerPlan& plan, const BackendInfo& backend, const MoreOptions& more,
+              OptionList& options) {
+  for (const auto& [meaning, value] : more.meant) {
+    const BackendOption* const option = backend.OptionThatMeans(meaning);
+    if (option == nullptr || HasSessionOption(plan, option->name)) continue;
+    options.emplace_back(option->name, value);
+  }
+}
+
 // Lists of numbers in a program's JSON have no type of their own.
 void AddOutputTypes(std::span<const TensorInfo> outputs, OptionList& options) {
   for (const TensorInfo& output : outputs) {
@@ -77,7 +92,7 @@ void AddOutputTypes(std::span<const TensorInfo> outputs, OptionList& options) {
 Result<OpenedModel> OpenModel(Worker& worker, const SessionToOpen& opening) {
   const RunnerPlan& plan = opening.runner;
   const ModelSource& model = opening.model;
-  const OptionList& more = opening.more;
+  const OptionList& more = opening.more.named;
   VERNIER_TRY(CheckPluginOptions(plan, opening.backend));
   OpenRequest request = model.request();
   request.session = opening.session;
@@ -85,6 +100,7 @@ Result<OpenedModel> OpenModel(Worker& worker, const SessionToOpen& opening) {
   CompleteProfiles(plan, request.inputs, opening.found, request.options);
   AddForRole(opening.backend, OptionRole::kAlone, plan.alone ? "1" : "", request.options);
   AddForRole(opening.backend, OptionRole::kLayerTimes, plan.layer_times, request.options);
+  AddMeant(plan, opening.backend, opening.more, request.options);
   request.options.insert(request.options.end(), more.begin(), more.end());
   if (plan.backend == "python") AddOutputTypes(model.declared_outputs(), request.options);
   const bool asked_elsewhere = std::any_of(

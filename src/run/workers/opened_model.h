@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/worker.h"
@@ -25,13 +26,24 @@ struct OpenedModel {
   std::optional<EngineBuildRecord> engine;
 };
 
+/// Options of a session beside its runner's own.
+struct MoreOptions {
+  OptionList named = {};
+  /// For the options of that meaning, whatever the backend calls them: it may have none, and what
+  /// its user has set stays.
+  std::vector<std::pair<OptionMeaning, std::string>> meant = {};
+
+  MoreOptions() = default;
+  MoreOptions(OptionList options) : named(std::move(options)) {}
+};
+
 /// What a session is opened with.
 struct SessionToOpen {
   const RunnerPlan& runner;
   const BackendInfo& backend;  ///< what the worker has loaded
   uint64_t session = 0;        ///< its number in the worker
   const ModelSource& model;
-  const OptionList& more;          ///< options beside the runner's own
+  const MoreOptions& more;
   std::span<const DimSize> found;  ///< sizes that feeds will have, for profiles of TensorRT
 };
 

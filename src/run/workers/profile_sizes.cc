@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/known_backends.h"
 #include "inputs/dim_sizes.h"
 #include "util/number_text.h"
 
@@ -41,7 +42,7 @@ std::string ExtentsOf(const ShapeSpec& spec) {
 
 void CompleteProfiles(const RunnerPlan& runner, std::span<const TensorInfo> inputs,
                       std::span<const DimSize> found, OptionList& options) {
-  if (!runner.backend.starts_with("tensorrt")) return;
+  if (!IsKnownToHave(runner.backend, BackendTrait::kBuildsEngines)) return;
   std::vector<DimSize> sizes = runner.dims;
   sizes.insert(sizes.end(), found.begin(), found.end());
   ProfileSides sides;

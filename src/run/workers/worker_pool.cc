@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "backend/python_program.h"
 #include "run/workers/runner_devices.h"
 
 namespace vernier {
@@ -23,7 +24,8 @@ std::string SharingKey(const RunnerPlan& runner, bool alone) {
 bool MayMoveToPython(const RunnerPlan& runner) {
   const bool named = std::any_of(runner.backend_options.begin(), runner.backend_options.end(),
                                  [](const auto& option) { return option.first == "lib"; });
-  return runner.backend == "tensorrt" && runner.place == RunnerPlace::kAuto && !named;
+  const bool plugin_first = IsPluginOrPython(runner.backend) && !IsPythonBackend(runner.backend);
+  return plugin_first && runner.place == RunnerPlace::kAuto && !named;
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner, size_t copy) {

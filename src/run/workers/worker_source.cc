@@ -1,12 +1,22 @@
 #include "run/workers/worker_source.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "backend/backend_path.h"
 #include "backend/python_program.h"
 
 namespace vernier {
+
+namespace {
+
+// The environment of an interpreter, which is in its folder `bin`.
+std::string EnvironmentOf(const std::string& python) {
+  return std::filesystem::absolute(python).parent_path().parent_path().string();
+}
+
+}  // namespace
 
 bool ServedByPython(const RunnerPlan& runner) {
   if (runner.place == RunnerPlace::kAuto) return IsPythonBackend(runner.backend);
@@ -22,12 +32,17 @@ Result<std::unique_ptr<Worker>> StartedWorkers::StartFor(const RunnerPlan& runne
   if (ServedByCaller(runner)) return StartAtCaller();
   if (ServedByPython(runner)) return StartInPython(runner);
   auto found = FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs));
-  if (!found.ok() && runner.backend == "torch") {
+  if (!found.ok() && IsPluginOrPython(runner.backend) && IsPythonBackend(runner.backend)) {
     return Unavailable(found.status().message() +
                        ": it was built without PyTorch; where --torch-in plugin and --torch-lib "
                        "are left out, Python runs it");
   }
   LoadRequest load{{}, runner.backend_options};
+  for (auto& [key, value] : load.options) {
+    if (key != kOwnPython) continue;
+    key = kLibraryPlace;
+    value = EnvironmentOf(value);
+  }
   VERNIER_ASSIGN_OR_RETURN(load.plugin_paths, std::move(found));
   return Start(std::move(load), {}, runner.backend == "python", runner.environment);
 }
