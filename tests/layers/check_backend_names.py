@@ -37,6 +37,7 @@ ALLOWED = {
     "src/cli/commands/bind_inference.cc": "one inference of ONNX Runtime, by definition",
     "src/cli/commands/convert.cc": "the words of --convert-to, which are Polygraphy's",
     "src/cli/commands/debug_precision.cc": "debug precision is about TensorRT's engines",
+    "src/cli/commands/documentation.cc": "the name of a page: TensorRT's options",
     "src/cli/commands/inspect_model.cc": "engines are TensorRT's, and so are flags about them",
     "src/lint/finding.h": "Polygraphy's linter says so of what a runtime finds",
     "src/model/onnx/model_type.cc": "words of --model-type, which are Polygraphy's",
