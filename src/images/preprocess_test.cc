@@ -83,7 +83,7 @@ TEST(FitToInput, TakesLayoutColorAndTypeFromTheInput) {
 }
 
 TEST(FitToInput, SaysWhatDoesNotFit) {
-  EXPECT_THAT(Refusal("", Input({1, 10})), HasSubstr("input 'x' takes no image"));
+  EXPECT_THAT(Refusal("", Input({1, 10})), HasSubstr("input 'x' does not take an image"));
   EXPECT_THAT(Refusal("", Input({4, 3, 8, 8})), HasSubstr("takes 4 images at once"));
   EXPECT_THAT(Refusal("", Input({-1, -1, -1, -1})), HasSubstr("add layout=nchw or layout=nhwc"));
   EXPECT_THAT(Refusal("layout=nhwc", Input({1, 3, 8, 8})), HasSubstr("layout= says"));

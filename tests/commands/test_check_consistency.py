@@ -505,7 +505,7 @@ class CheckConsistency(Case):
     def test_nothing_tried_is_no_pass(self):
         ended, _ = self.check(GOOD, "--only", "poisoned-outputs")
         self.assertEqual(ended.code, 4)
-        self.assertIn("nothing was tried", ended.out + ended.err)
+        self.assertIn("nothing was checked", ended.out + ended.err)
 
     def test_bad_words_are_a_sentence(self):
         for words, says in {("--only", "speed"): "repeated-runs", ("--rows", "1"): "--rows",

@@ -109,8 +109,8 @@ class Convert(Case):
                           ended.out)
 
     def test_uff_and_caffe_are_answered_with_what_can_be_done(self):
-        for name, words in (("m.uff", ["tf2onnx", "TensorRT 8 reads it"]),
-                            ("m.prototxt", ["caffe2onnx", "TensorRT 8 reads it"])):
+        for name, words in (("m.uff", ["tf2onnx", "TensorRT 8 is installed"]),
+                            ("m.prototxt", ["caffe2onnx", "TensorRT 8 is installed"])):
             self.path(name).write_bytes(b"whatever")
             # TensorRT itself is asked, which is not here.
             ended = self.vernier("convert", name, "-o", "o.engine")

@@ -97,7 +97,7 @@ TEST(Npy, RefusesByName) {
       {File(Header("'<M8[ns]'", "(1,)"), "12345678"), "'<M8[ns]'"},
       {File(Header("'<f16'", "(1,)"), std::string(16, 'x')), "'<f16'"},
       {File(Header("'<V8'", "(1,)"), "12345678"), "'|V8'"},
-      {File(Header("'<U0'", "(1000000000000,)"), ""), "no width"},
+      {File(Header("'<U0'", "(1000000000000,)"), ""), "strings of width 0"},
       {File("{'descr': '<f4', 'shape': (1,), }", "1234"), "lacks"},
       {File("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}", ""), "entry 'x'"},
       {File("__import__('os').system('true')", ""), "expected '{'"},

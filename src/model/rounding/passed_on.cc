@@ -8,6 +8,7 @@
 #include "model/onnx/operator_list.h"
 #include "model/rounding/error_growth.h"
 #include "model/rounding/function_slopes.h"
+#include "model/rounding/pair_differences.h"
 
 namespace vernier {
 namespace {
@@ -17,43 +18,6 @@ constexpr double kQuotientRoundoffs = 4;
 constexpr double kFloat32Roundoff = 0x1p-24;
 // Differences that lie in whole channels or neighbourhoods add up to more than independent ones.
 constexpr double kAlike = 1.5;
-
-// Of pairs of values that one element of the output has on both sides.
-class Differences {
- public:
-  void Add(double a, double b) {
-    const double difference = std::fabs(a - b);
-    if (!std::isfinite(difference)) return;
-    values_ += Square(a) / 2 + Square(b) / 2;
-    squares_ += Square(difference);
-    largest_ = std::max(largest_, difference);
-    if (difference > 0) differing_.push_back({difference, std::max(std::fabs(a), std::fabs(b))});
-    ++count_;
-  }
-  void AddTie() { ++ties_; }
-
-  /// Relative to the scale of the values.
-  std::optional<PassedOn> Take(double differs) const {
-    const double count = static_cast<double>(count_);
-    const double scale = count_ > 0 ? std::sqrt(values_ / count) : 0;
-    if (!(scale > 0) || !std::isfinite(scale)) return {};
-    PassedOn passed{std::sqrt(squares_ / count) / scale, largest_ / scale, 0,
-                    static_cast<double>(ties_) / count, ties_ > 0 ? 1 / scale : 0};
-    const auto counts = [&](const Pair& pair) {
-      return pair.difference > differs * std::max(scale, pair.value);
-    };
-    passed.differ = static_cast<double>(std::ranges::count_if(differing_, counts)) / count;
-    return passed;
-  }
-
- private:
-  struct Pair {
-    double difference, value;
-  };
-  double values_ = 0, squares_ = 0, largest_ = 0;
-  int64_t count_ = 0, ties_ = 0;
-  std::vector<Pair> differing_;
-};
 
 // Calls `visit(f)` with the function of one or two values that the operator is; false for others.
 template <typename Visit>
@@ -161,7 +125,7 @@ std::optional<PassedOn> PassedDifferences::OfElements(const OnnxNode& node, Pass
       if (!operand) return true;
       operands.push_back(*std::move(operand));
     }
-    Differences differences;
+    PairDifferences differences;
     const auto add = [&](const double* a, const double* b) {
       differences.Add(function(a), function(b));
     };
@@ -198,7 +162,7 @@ std::optional<PassedOn> PassedDifferences::OfCodes(const OnnxNode& node, PassedL
   const auto operands = Scaled(node);
   if (!operands || operands->size() < 2) return {};
   const bool shifted = operands->size() > 2;
-  Differences differences;
+  PairDifferences differences;
   const auto value = [&](const double* x) { return (x[0] - (shifted ? x[2] : 0)) * x[1]; };
   const auto add = [&](const double* a, const double* b) { differences.Add(value(a), value(b)); };
   if (!ForEachElement(*operands, add)) return {};
@@ -214,7 +178,7 @@ std::optional<PassedOn> PassedDifferences::OfQuotients(const OnnxNode& node, DTy
   const double codes = std::exp2(bits);
   const double lowest = Kind(type) == DTypeKind::kSignedInt ? -codes / 2 : 0;
   const double known = limits.known * Rms((*operands)[0].a);
-  Differences differences;
+  PairDifferences differences;
   const auto code = [&](double quotient, const double* x) {
     const double at = std::nearbyint(quotient) + (shifted ? x[2] : 0);
     return std::clamp(at, lowest, lowest + codes - 1);
@@ -239,7 +203,7 @@ std::optional<PassedOn> PassedDifferences::OfSteps(const OnnxNode& node, PassedL
   };
   const double ends_at = op == "Round" ? 0.5 : 0;
   const double known = limits.known * Rms(x->a);
-  Differences differences;
+  PairDifferences differences;
   for (size_t i = 0; i < x->a.size(); ++i) {
     const double a = x->a[i], b = x->b[i];
     differences.Add(round(a), round(b));
@@ -255,7 +219,7 @@ std::optional<PassedOn> PassedDifferences::OfRange(const OnnxNode& node, size_t 
   if (!x) return {};
   const ByteRange of_a = RangeOf(x->a), of_b = RangeOf(x->b);
   if (!(of_a.scale > 0) || !(of_b.scale > 0)) return {};
-  Differences differences;
+  PairDifferences differences;
   const double known = limits.known * Rms(x->a) / of_a.scale;
   if (output == 1) differences.Add(of_a.scale, of_b.scale);
   if (output == 2) differences.Add(of_a.zero, of_b.zero);
@@ -355,6 +319,30 @@ std::optional<PassedOn> PassedDifferences::OfProduct(const OnnxNode& node) {
   return PassedOn{kAlike * std::sqrt(mean) / scale, largest / scale, 0, 0, 0};
 }
 
+// An element of the output differs by no more than the largest difference of its window, and each
+// element of the input is in one window.
+std::optional<PassedOn> PassedDifferences::OfLargest(const OnnxNode& node) {
+  NodeAttributes attributes(model_, node);
+  const OnnxAttribute* const windows = attributes.Find("kernel_shape");
+  const OnnxAttribute* const strides = attributes.Find("strides");
+  if (windows == nullptr || strides == nullptr) return {};
+  if (!std::ranges::equal(windows->ints, strides->ints, std::ranges::less_equal())) return {};
+  const auto x = Find(node, 0);
+  const auto outputs = model_.graph().Outputs(node);
+  const auto y = outputs.empty() ? std::nullopt : operands_.Find(outputs[0]);
+  if (!x || !y || y->a.empty()) return {};
+  double squares = 0, largest = 0;
+  for (size_t i = 0; i < x->a.size(); ++i) {
+    const double difference = std::fabs(x->a[i] - x->b[i]);
+    squares += Square(difference);
+    largest = std::max(largest, difference);
+  }
+  const double scale = Rms(y->a);
+  if (!(scale > 0)) return {};
+  const double mean = squares / static_cast<double>(y->a.size());
+  return PassedOn{std::sqrt(mean) / scale, largest / scale, 0, 0, 0};
+}
+
 std::optional<double> PassedDifferences::Shift(const OnnxNode& node) {
   if (model_.graph().Inputs(node).size() < 3) return 0;
   const auto zero = Find(node, 2);
@@ -384,6 +372,7 @@ std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t outpu
   if (output > 0) return {};
   if (IsInOperators("Conv ConvInteger ConvTranspose", op)) return OfConvolution(node);
   if (IsInOperators("MatMul MatMulInteger Gemm", op)) return OfProduct(node);
+  if (op == "MaxPool") return OfLargest(node);
   if (op == "QuantizeLinear") return OfQuotients(node, type, limits);
   if (op == "DequantizeLinear") return OfCodes(node, limits);
   const bool to_whole = op == "Cast" && type != DType::kUndefined && !IsFloat(type);

@@ -59,6 +59,7 @@ class PassedDifferences {
   std::optional<PassedOn> OfRange(const OnnxNode& node, size_t output, PassedLimits limits);
   std::optional<PassedOn> OfConvolution(const OnnxNode& node);
   std::optional<PassedOn> OfProduct(const OnnxNode& node);
+  std::optional<PassedOn> OfLargest(const OnnxNode& node);
   std::optional<Operand> Find(const OnnxNode& node, size_t input);
   /// What a matrix operator multiplies, without its zero point.
   std::optional<Operand> Factor(const OnnxNode& node, size_t input);

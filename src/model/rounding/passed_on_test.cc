@@ -114,6 +114,30 @@ TEST(PassedOnTest, ProductsPassOnWhatTheirFactorsDifferBy) {
   EXPECT_GE(seen.at("gated").rms, 4.5 / 2 / scale);
 }
 
+// An attribute of one whole number in a list.
+std::string Ints(std::string_view name, uint64_t value) {
+  return Field(5, Field(1, name) + Number(8, value) + Number(20, 7));
+}
+
+// The largest of two is the one that a step went to, and all of the difference is in it.
+TEST(PassedOnTest, TheLargestOfAWindowMayBeTheOneThatDiffers) {
+  const auto rms = [](uint64_t stride) {
+    const std::string pooled =
+        Input("x", {1, 1, 4}) + WeightOf("s", {}, {0.5F}) + ByteOf("z", static_cast<char>(200)) +
+        Do("QuantizeLinear", {"x", "s", "z"}, "q") + Do("DequantizeLinear", {"q", "s", "z"}, "y") +
+        Do("MaxPool", {"y"}, "m", Ints("kernel_shape", 2) + Ints("strides", stride));
+    const auto seen = [](float code) {
+      return std::vector<SeenTensor>{{"q", {202, 198, 204, code}, {1, 1, 4}},
+                                     {"y", {1, -1, 2, (code - 200) / 2}, {1, 1, 4}},
+                                     {"m", {1, std::max(2.F, (code - 200) / 2)}, {1, 1, 2}}};
+    };
+    return PredictBoth(pooled + Do("Identity", {"m"}, "end"), seen(204), seen(205)).at("m").rms;
+  };
+  const double scale = std::sqrt((1 + 4) / 2.0);
+  EXPECT_GE(rms(2), std::sqrt(0.25 / 2) / scale);
+  EXPECT_LT(rms(1), rms(2)) << "windows that overlap have no rule";
+}
+
 // 0.01 (q - 250) as 0.01 q - 2.5: the rounding of 2.5 is large beside what is left.
 TEST(PassedOnTest, AZeroPointMayBeSubtractedFromProducts) {
   const auto rms = [](float zero) {
