@@ -344,7 +344,7 @@ class Precision(Case):
                      [numpy_helper.from_array(np.array([0, 3, 0, 3]), "pads"),
                       scalar("large", 4096)])
         ended = self.search(made)
-        self.assertIn("it ran with x (1, 4) ('m' = 4), which is taken", ended.out)
+        self.assertIn("it ran with x (1, 4) ('m' = 4), which is used", ended.out)
         self.assertNotIn("cannot be measured", ended.out + ended.err)
         self.assertEqual(self.kept(ended), {"fadd", "fsubtract"})
 

@@ -131,7 +131,7 @@ class Sizes(Case):
     def test_other_sizes_are_tried_before_it_is_a_failure(self):
         self.put(padded())
         self.assertEqual(self.shapes(), {"x": (1, 48)})
-        line = "it ran with x (1, 48) ('length' = 48), which is taken"
+        line = "it ran with x (1, 48) ('length' = 48), which is used"
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--save-record", "r.json")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn("compared 1 output", ended.out)

@@ -257,7 +257,7 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
   VERNIER_ASSIGN_OR_RETURN(end.errors, ErrorsIn(parts));
   std::unique_ptr<RowWriter> rows;
   if (!merge.rows.empty() && end.pairs.empty()) {
-    return InvalidArgument("--save-rows: rows are of pairs, and the parts have none");
+    return InvalidArgument("--save-rows: rows describe pairs, and the parts have none");
   }
   if (!merge.rows.empty()) {
     VERNIER_ASSIGN_OR_RETURN(rows,
