@@ -109,7 +109,7 @@ class OutOfTreeBackend(unittest.TestCase):
     def test_it_is_given_the_models_that_it_opens(self):
         for name, said in (("model.else", "Could not automatically determine model type for"),
                            ("model.engine", "Model type: engine could not be converted to an ONNX"),
-                           ("model.uff", "TensorRT reads UFF no more since version 9")):
+                           ("model.uff", "TensorRT 9 and later do not read UFF")):
             (self.work / name).write_bytes(b"x")
             done = self.vernier("run", name, *SCALED, code=2)
             self.assertIn(said, done.stdout + done.stderr)

@@ -200,7 +200,8 @@ class Endpoint(Sides):
         done = self.compare("onnxrt sound.onnx")
         self.assertEqual(done.code, 1, str(done))
         # Only what fails is an error.
-        self.assertRegex(done.out, r"\[I\] KL divergence of that: mean [\d.e-]+ \(tolerance: 0.001\)")
+        self.assertRegex(done.out,
+                         r"\[I\] KL divergence of that: mean [\d.e-]+ \(tolerance: 0.001\)")
         self.assertRegex(done.out, r"\[E\] Best token equal: \d+ of 12")
 
     def test_the_divergence_is_at_most_that_of_the_whole_vocabulary(self):
