@@ -39,7 +39,7 @@ def test_numbers_and_lists_are_feeds_everywhere(model):
 ], ids=["run", "run a function", "run an iterator", "blame", "profile", "check", "save"])
 @pytest.mark.parametrize("value, text", [
     (object(), "of type object; expected a number, a list, a NumPy array"),
-    ([[1.0], [2.0, 3.0]], "no array"),
+    ([[1.0], [2.0, 3.0]], "not an array"),
     (np.array(["2020-01-01"], "datetime64[D]"), "has NumPy's type datetime64"),
     (np.array([{}]), "holds an element of type dict"),
     (np.ma.array(X, mask=X > 0), "has masked values, which a tensor cannot hold"),
