@@ -237,8 +237,7 @@ void NoteCulprits(const std::string& why, BlameRecord& record) {
     const auto& margins = record.on_flips->margins;
     const std::string named = "'" + culprit.node + "'";
     if (culprit.why.starts_with(kFusedTogether)) {
-      NoteUnmeasured("the fusion at " + named, Unimplemented("layers run one at a time"),
-                     record);
+      NoteUnmeasured("the fusion at " + named, Unimplemented("layers run one at a time"), record);
       continue;
     }
     const bool said = std::ranges::any_of(record.notes, [&](const std::string& note) {

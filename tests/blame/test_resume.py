@@ -171,8 +171,8 @@ class Resume(Case):
             Path("state.json").write_text(text)
             ended = self.blame()
             self.assertEqual(ended.returncode, 3, ended.stdout)
-            self.assertRegex(ended.stderr, "--resume: 'state.json' (was not saved by an interrupted "
-                                           "search|is from another command)")
+            self.assertRegex(ended.stderr, "--resume: 'state.json' (was not saved by an "
+                                           "interrupted search|is from another command)")
             self.assertEqual(Path("state.json").read_text(), text)
         ended = self.blame("--save-blame", "state.json")
         self.assertEqual(ended.returncode, 2, ended.stdout)
