@@ -115,6 +115,30 @@ std::string NoErrorInWords(const PairRecord& pair, const OutputRecord& output) {
   return "is 0 wherever it was compared, at " + CountedOf(measured, steps, "step");
 }
 
+// Is a slope that means much within the noise?
+bool CannotTell(const TimeRecord& time) {
+  const double much = std::log(1.05);
+  return time.growth_per_step && TrendOf(time) == Trend::kLevel && !LateTrendOf(time) &&
+         LimitOf(time) > much;
+}
+
+std::string CannotTellInWords(const TimeRecord& time) {
+  const double slope = *time.growth_per_step;
+  return "grows cannot be told from " + Counted(time.fitted_steps, "step") + ": " +
+         FactorInWords(slope) + " (standard error " +
+         FormatG(std::exp(slope) * time.growth_error.value_or(0), 2) + ") may be chance, up to " +
+         FormatG(std::exp(LimitOf(time)), 4) + " times";
+}
+
+// The scaled error of a state that gets longer is not that of all its elements.
+std::string SubjectInWords(const OutputRecord& output) {
+  const TimeRecord& time = *output.time;
+  const std::string error = time.own ? "each step's own error of " : "the error of ";
+  const std::string name = "output '" + output.name + "' ";
+  if (!time.of_new_elements) return error + name;
+  return time.own ? error + "what each step adds to " + name : "the L2 norm of " + error + name;
+}
+
 std::string GrowthInWords(const TimeRecord& time) {
   if (!time.growth_per_step) return UnfittedInWords(time);
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
@@ -264,10 +288,11 @@ std::string FormatSteps(const PairRecord& pair) {
   const TimeRecord& time = *told->time;
   // A NaN is no error of 0.
   const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
-  return std::string(time.own ? "each step's own error" : "the error") + " of " +
-         (time.of_new_elements ? "what each step adds to " : "") + "output '" + told->name + "' " +
-         (no_error ? NoErrorInWords(pair, *told) : GrowthInWords(time)) + "; " +
-         BadStepInWords(pair, *told) + HistoryInWords(pair, *told) +
+  const std::string subject = SubjectInWords(*told);
+  const std::string error = no_error           ? subject + NoErrorInWords(pair, *told)
+                            : CannotTell(time) ? "whether " + subject + CannotTellInWords(time)
+                                               : subject + GrowthInWords(time);
+  return error + "; " + BadStepInWords(pair, *told) + HistoryInWords(pair, *told) +
          UnseenStatesInWords(pair, time);
 }
 

@@ -52,6 +52,35 @@ TEST(StepText, OfACacheItIsSaidWhatWasFitted) {
                                            "'y' neither grows nor dies out"));
 }
 
+TEST(StepText, OfACacheWithItsOwnStateTheNormIsNamed) {
+  PairRecord pair = PairWithoutError(0);
+  TimeRecord& time = *pair.outputs.front().time;
+  time.of_new_elements = true;
+  time.largest_rms = 1;
+  time.growth_per_step = 0.001;
+  time.growth_error = 0.001;
+  EXPECT_THAT(FormatSteps(pair),
+              HasSubstr("the L2 norm of the error of output 'y' neither grows nor dies out"));
+}
+
+TEST(StepText, TooFewStepsToTellAreSaidToBe) {
+  PairRecord pair = PairWithoutError(0);
+  TimeRecord& time = *pair.outputs.front().time;
+  time.largest_rms = 1;
+  time.fitted_steps = 9;
+  time.growth_per_step = std::log(1.94);
+  time.growth_error = 0.13 / 1.94;
+  time.growth_limit = std::log(2.1);
+  EXPECT_THAT(FormatSteps(pair),
+              HasSubstr("whether the error of output 'y' grows cannot be told from 9 steps: 1.94 "
+                        "times a step (standard error 0.13) may be chance, up to 2.1 times; no "));
+  time.growth_per_step = 0.03;
+  time.growth_limit = 0.048;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("the error of output 'y' neither grows nor dies out"));
+  time.growth_limit = 0.049;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("grows cannot be told from 9 steps: 1.03 times"));
+}
+
 // An output whose error has this slope, with a standard error of 0.01.
 void AddSlope(const std::string& name, double slope, PairRecord& pair) {
   OutputRecord& output = pair.outputs.emplace_back();
@@ -74,7 +103,7 @@ TEST(StepText, OfThoseThatAreSeenToGrowTheSteepestIsNamed) {
   pair.outputs[0].time->growth_limit = 0.5;
   EXPECT_THAT(FormatSteps(pair), HasSubstr("output 'fast' grows"));
   pair.outputs[2].time->growth_limit = 0.06;
-  EXPECT_THAT(FormatSteps(pair), HasSubstr("neither grows nor dies out"));
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("whether the error of output 'unsure' grows cannot"));
 }
 
 BlameStepRecord StepWithin(double own) {

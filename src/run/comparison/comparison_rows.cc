@@ -46,11 +46,9 @@ Status ComparisonRun::CompareOne(Pair& pair, ComparedStep step, const IterationO
   return {};
 }
 
-// With --state reference, those of the second side are made from the reference's.
-std::vector<std::string> ComparisonRun::StatesOfReference(
-    const Pair& pair, const IterationComparison& comparison) const {
+std::vector<std::string> ComparisonRun::StatesAmong(const Pair& pair,
+                                                    const IterationComparison& comparison) const {
   std::vector<std::string> states;
-  if (parts_.steps->plan().state != StateSource::kReference) return states;
   for (const OutputComparison& output : comparison.outputs) {
     const bool is_state = parts_.steps->IsState(pair.first, output.a_name) ||
                           parts_.steps->IsState(pair.second, output.b_name);
@@ -65,7 +63,8 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComp
   int64_t step = 0;
   if (parts_.steps != nullptr) {
     const StepPosition position = parts_.steps->timeline().Of(iteration);
-    pair.times.Add(position, comparison, rows, StatesOfReference(pair, comparison));
+    pair.times.Add(position, comparison, rows, StatesAmong(pair, comparison),
+                   parts_.steps->plan().state == StateSource::kReference);
     pair.empty.Add(position, comparison);
     if (position.step == 0 && !position.last()) pair.recorder.NoteFirstStep(comparison);
     step = position.step;

@@ -212,8 +212,8 @@ class ComparisonRun {
   Status KeepRow(const Pair& pair, int64_t iteration, int64_t step, std::vector<OutputRow> rows,
                  std::vector<DecisionRow> decisions);
   void AddTimes(const Pair& pair, PairRecord& record) const;
-  std::vector<std::string> StatesOfReference(const Pair& pair,
-                                             const IterationComparison& comparison) const;
+  std::vector<std::string> StatesAmong(const Pair& pair,
+                                       const IterationComparison& comparison) const;
   void FinishPair(const Pair& pair, const VerdictScope& scope, PairRecord& record) const;
   void AddRunNotes(RunFaults& faults, RunRecord& record) const;
 

@@ -12,19 +12,18 @@ namespace vernier {
 namespace {
 
 void AddGrowth(const StepErrors& errors, const ErrorGrowth::Family& family, TimeRecord& time) {
-  const ErrorGrowth growth = errors.Growth();
-  time.of_new_elements = errors.of_new();
-  if (const auto fit = growth.Get()) {
-    time.growth_per_step = fit->slope;
-    time.growth_error = fit->error;
-    time.growth_limit = fit->Limit(family);
-    time.fitted_steps = fit->steps;
+  if (const auto all = errors.Growth(family)) {
+    time.growth_per_step = all->fit.slope;
+    time.growth_error = all->fit.error;
+    time.growth_limit = all->limit;
+    time.fitted_steps = all->fit.steps;
+    time.of_new_elements = all->scaled;
   }
-  if (const auto late = growth.GetLate()) {
-    time.late_growth_per_step = late->slope;
-    time.late_growth_error = late->error;
-    time.late_growth_limit = late->Limit(family);
-    time.late_first_step = late->first_step;
+  if (const auto late = errors.LateGrowth(family)) {
+    time.late_growth_per_step = late->fit.slope;
+    time.late_growth_error = late->fit.error;
+    time.late_growth_limit = late->limit;
+    time.late_first_step = late->fit.first_step;
   }
 }
 
@@ -44,7 +43,8 @@ PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
 }
 
 void PairTimes::Add(const StepPosition& position, const IterationComparison& comparison,
-                    std::span<const OutputRow> rows, std::span<const std::string> of_reference) {
+                    std::span<const OutputRow> rows, std::span<const std::string> states,
+                    bool of_reference) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const OutputRow& row = rows[i];
     const OutputComparison& output = comparison.outputs[i];
@@ -77,9 +77,8 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
       times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
     }
     const double roundoff = std::max(UnitRoundoff(output.a_dtype), UnitRoundoff(output.b_dtype));
-    const bool own_state = ListHas(of_reference, row.output);
-    times.errors.Add(position, own_state ? row.elements.value_or(0) : 0,
-                     {*rms, *relative, roundoff});
+    const int64_t elements = ListHas(states, row.output) ? row.elements.value_or(0) : 0;
+    times.errors.Add(position, elements, of_reference, {*rms, *relative, roundoff});
   }
 }
 
@@ -88,7 +87,7 @@ void PairTimes::AddTo(PairRecord& record, bool own) const {
   for (const OutputRecord& output : record.outputs) {
     const OutputTimes* const times = Find(output.name);
     if (times == nullptr) continue;
-    if (const auto fit = times->errors.Growth().Get()) fits.push_back(*fit);
+    if (const auto all = times->errors.Growth({})) fits.push_back(all->fit);
   }
   const ErrorGrowth::Family family = ErrorGrowth::FamilyOf(fits);
   for (OutputRecord& output : record.outputs) {

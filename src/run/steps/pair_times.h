@@ -21,10 +21,11 @@ struct IterationComparison;
 class PairTimes {
  public:
   /// The next step, in order: `rows` are of the outputs of `comparison`, with their RMSE and
-  /// relative L2 norm where they have numbers. `of_reference`: the states among them that were made
-  /// from the reference's.
+  /// relative L2 norm where they have numbers. `states`: those among them that are fed back;
+  /// `of_reference`: they were made from the reference's.
   void Add(const StepPosition& position, const IterationComparison& comparison,
-           std::span<const OutputRow> rows, std::span<const std::string> of_reference = {});
+           std::span<const OutputRow> rows, std::span<const std::string> states = {},
+           bool of_reference = false);
 
   /// Has a step of this sequence failed?
   bool any_bad(int64_t sequence) const { return bad_sequence_ == sequence; }
