@@ -249,7 +249,7 @@ class WhatDoesNotFit(StepsCase):
                 ("x:axis=1,size=4", (), "1 of 13 elements along axis 1 of sequence 1 was"),
                 ("x:axis=1,size=4", ("--steps", "2"), "4 of 12 elements along axis 1 were"),
                 ("x:axis=1,size=4,hop=6", (), "4 of 12 elements along axis 1 were"),
-                ("x:axis=1,size=4,pad=1", (), "2 of 12 elements along axis 1 were"),
+                ("x:axis=1,size=4,pad=1", (), "1 of 13 elements along axis 1 of sequence 1 was"),
                 ("x:axis=1,size=4,pad=1,hop=4", (), "1 of 12 elements along axis 1 was"),
                 ("x:axis=1,size=4,hop=1", (), None)):
             with self.subTest(slices=slices, more=more):
