@@ -117,6 +117,81 @@ class StepFiles(StepsCase):
                 code, said = self.steps(model, 3, *load, "--steps", "4", *more)
                 self.assertEqual(code, 3, said)
 
+    def save_two(self, path, *words):
+        self.recurrent("m.onnx")
+        self.late("late.onnx")
+        code, said = self.steps(("--runner", "a=onnxrt m.onnx", "--runner", "b=onnxrt late.onnx"),
+                                2, "--atol", "9", "--save-outputs", path, *words)
+        self.assertEqual(code, 0, said)
+
+    def beside(self, path, pair, *words, model="m.onnx"):
+        return self.steps(("--runner", f"x=onnxrt {model}"), 2, "--load-outputs", f"f={path}",
+                          "--pairs", f"x:f: {pair}", *words)
+
+    def test_outputs_saved_with_the_state_of_another_runner_are_not_compared(self):
+        for path in ("r.npz", "r.safetensors"):
+            with self.subTest(path):
+                self.save_two(path, "--feed-back", "hn:h", "--state", "reference")
+                code, said = self.beside(path, "b", "--feed-back", "hn:h", "--atol", "9")
+                self.assertEqual(code, 4, said)
+                self.assertIn("was made by other steps than that of 'x'", said)
+                self.assertIn(f"--load-outputs: '{path}' was saved with --state reference, and "
+                              "this run has --state own", said)
+
+    def test_outputs_whose_state_was_their_own_are_compared(self):
+        """As was that of the first runner of a file, whatever --state said."""
+        for state in ("own", "reference", "cross"):
+            self.save_two("s.npz", "--feed-back", "hn:h", "--state", state)
+            for runner, model in (("a", "m.onnx"), ("b", "late.onnx")):
+                with self.subTest(state=state, runner=runner):
+                    code, said = self.beside("s.npz", runner, "--feed-back", "hn:h", "--steps",
+                                             "6", model=model)
+                    alike = runner == "a" or state != "reference"
+                    self.assertEqual(code, 0 if alike else 4, said)
+
+    def test_outputs_of_one_reference_are_compared(self):
+        words = ("--feed-back", "hn:h", "--state", "reference")
+        self.save_two("s.npz", *words)
+        code, said = self.steps(("--runner", "x=onnxrt m.onnx", "--runner", "y=onnxrt late.onnx"),
+                                2, "--load-outputs", "f=s.npz", "--pairs", "y:f: b", *words)
+        self.assertEqual(code, 0, said)
+
+    def test_outputs_of_other_words_of_steps_are_not_compared(self):
+        self.recurrent("m.onnx")
+        self.recurrent("other.onnx", state="s")
+        runs = {"auto": ("--feed-back", "auto"),
+                "hop": ("--step-slice", "x:axis=1,size=4,hop=2", "--steps", "6"),
+                "advance": ("--steps", "6", "--advance", "x:+0.5")}
+        def run(model, words, *more):
+            self.save_feeds("feeds.json", self.recordings(1 if "--advance" in words else 6))
+            slices = () if len(words) > 2 else ("--step-slice", "x:axis=1,size=4")
+            feeding = () if "auto" in words else ("--feed-back", "hn:h")
+            return self.vernier("run", model, "--onnxrt", "--load-inputs", "feeds.json", "--atol",
+                                "9", *slices, *feeding, *words, *more)
+        for name, words in runs.items():
+            self.assertEqual(run("m.onnx", words, "--save-outputs", f"{name}.npz").code, 0)
+            for other, file in ((n, f"{n}.npz") for n in runs if self.path(f"{n}.npz").exists()):
+                with self.subTest(saved=other, run=name):
+                    ended = run("m.onnx", words, "--load-outputs", file)
+                    self.assertEqual(ended.code, 0 if other == name else 4,
+                                     ended.out + ended.err)
+        # Nothing is known of a network whose inputs have other names.
+        ended = run("other.onnx", runs["auto"], "--load-outputs", "auto.npz", "--map-outputs",
+                    "sn=hn")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_nor_those_without_steps(self):
+        self.recurrent("m.onnx")
+        words = ("run", "m.onnx", "--onnxrt", "--iterations", "4", "--atol", "9")
+        steps = ("--steps", "2", "--feed-back", "hn:h")
+        self.assertEqual(self.vernier(*words, "--save-outputs", "without.npz").code, 0)
+        self.assertEqual(self.vernier(*words, *steps, "--save-outputs", "with.npz").code, 0)
+        for path, more in (("with.npz", ()), ("without.npz", steps)):
+            with self.subTest(path):
+                ended = self.vernier(*words, *more, "--load-outputs", path)
+                self.assertEqual(ended.code, 4, ended.out + ended.err)
+                self.assertIn("was made by other steps than", ended.out + ended.err)
+
 
 if __name__ == "__main__":
     unittest.main()

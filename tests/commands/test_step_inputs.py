@@ -229,10 +229,32 @@ class WhatDoesNotFit(StepsCase):
                              "--step-slice", "p:axis=1,size=2", "h:axis=0,size=1")
         said = ended.out + ended.err
         self.assertEqual(ended.code, 0, said)
-        self.assertIn("[I] --step-slice p:axis=1,size=2: of 9 elements of 'p', the last 1 are in "
-                      "no step\n", said)
+        self.assertIn("[I] input 'p': 1 of 9 elements along axis 1 was not fed (--step-slice "
+                      "p:axis=1,size=2)\n", said)
         self.assertIn("[W] --step-slice h:axis=0,size=1: of 5 elements of 'h' of sequence 1, the "
                       "last 1 are in no step: another input is for 4 steps only", said)
+
+    def test_what_slices_leave_out_is_noted(self):
+        self.recurrent("m.onnx")
+        self.save_feeds("feeds.json", [{"x": np.ones((1, n), "f4")} for n in (12, 13, 14)])
+        def notes(slices, *words):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--feed-back", "auto",
+                                 "--step-slice", slices, "--save-record", "r.json", *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            return [n for n in self.record().get("notes", []) if "fed (--step-slice" in n]
+        def left(what, slices):
+            return [f"input 'x': {what} not fed (--step-slice {slices})"]
+        loads = ("--load-inputs", "feeds.json")
+        for slices, more, what in (
+                ("x:axis=1,size=4", (), "1 of 13 elements along axis 1 of sequence 1 was"),
+                ("x:axis=1,size=4", ("--steps", "2"), "4 of 12 elements along axis 1 were"),
+                ("x:axis=1,size=4,hop=6", (), "4 of 12 elements along axis 1 were"),
+                ("x:axis=1,size=4,pad=1", (), "1 of 13 elements along axis 1 of sequence 1 was"),
+                ("x:axis=1,size=4,pad=1,hop=4", (), "1 of 12 elements along axis 1 was"),
+                ("x:axis=1,size=4,hop=1", (), None)):
+            with self.subTest(slices=slices, more=more):
+                self.assertEqual(notes(slices, *loads, *more), left(what, slices) if what else [])
+        self.assertEqual(notes("x:axis=1,size=4,hop=6", "--steps", "3"), [])
 
     def test_states_that_nothing_would_look_at_are_refused(self):
         words = ("--steps", "2", "--compare-state", "--compare", "logits")

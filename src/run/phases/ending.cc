@@ -89,6 +89,11 @@ void NoteNanInputs(const LiveRuns& live, RunRecord& record) {
   }
 }
 
+void NoteLeftOutOfSteps(const LiveRuns& live, RunRecord& record) {
+  if (live.steps() == nullptr) return;
+  for (const auto& [slice, sentence] : live.steps()->left_out()) record.notes.push_back(sentence);
+}
+
 // With the wrong state, the sides agree as well as with the right one.
 void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
   if (live.steps() == nullptr) return;
@@ -251,6 +256,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   NoteWhatWasLeftOut(live, made, ending);
   NoteUnusedTokens(live, outcome.record);
   NoteNanInputs(live, outcome.record);
+  NoteLeftOutOfSteps(live, outcome.record);
   NoteUnfedStates(live, outcome);
   NoteShortLoader(run.plan, made, outcome);
   outcome.record.averaged = run.plan.compare->check_average;

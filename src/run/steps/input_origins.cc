@@ -17,6 +17,12 @@ void StepStates::NoteNanInput(const std::string& input, std::string sentence) {
   nan_inputs_.emplace_back(input, std::move(sentence));
 }
 
+void StepStates::NoteLeftOut(const SliceWord& slice, const std::string& what) {
+  const auto [noted, is_new] = left_out_.emplace(
+      slice.word, "input '" + slice.input + "': " + what + " (--step-slice " + slice.word + ")");
+  if (is_new) logger_->Info(noted->second);
+}
+
 std::string StepStates::OriginOf(size_t runner, const std::string& input) const {
   const std::string where = " at step " + std::to_string(position_.step) + " of sequence " +
                             std::to_string(position_.sequence);

@@ -267,23 +267,25 @@ void StepSequence::SayWhatOverlaps() const {
   }
 }
 
-// A rest is named for the first sequence alone: others will be of other lengths. With --steps, that
-// was asked for.
+// Of a recording: what is drawn is not missed. The first sequence of each slice is named alone.
 void StepSequence::SayWhatIsLeft() const {
-  if (states_.StepsAsked()) return;
   for (const SliceWord& slice : slices_) {
-    const int64_t length = SlicedTensor(slice)->dims()[slice.axis];
-    const int64_t used = (position_.steps - 1) * *slice.hop - slice.pad + *slice.size;
-    const bool holds_more = length - used >= *slice.hop;
-    if (used >= length || (position_.sequence > 0 && !holds_more)) continue;
-    states_.logger().Once(
-        holds_more ? Severity::kWarning : Severity::kInfo,
-        "--step-slice " + slice.word + ": of " + Counted(length, "element") + " of '" +
-            slice.input + "'" +
-            (holds_more ? " of sequence " + std::to_string(position_.sequence) : "") +
-            ", the last " + std::to_string(length - used) + " are in no step" +
-            (holds_more ? ": another input is for " + Counted(position_.steps, "step") + " only"
-                        : ""));
+    const int64_t length = SlicedTensor(slice)->dims()[slice.axis], last = position_.steps - 1;
+    const int64_t left =
+        length + slice.pad - *slice.size - last * std::min(*slice.hop, *slice.size);
+    if (left <= 0 || source_.state_is_drawn) continue;
+    const std::string of_sequence = " of sequence " + std::to_string(position_.sequence);
+    states_.NoteLeftOut(slice, CountedOf(left, length, "element") + " along axis " +
+                                   std::to_string(slice.axis) +
+                                   (position_.sequence > 0 ? of_sequence : "") +
+                                   Verb(left, " was", " were") + " not fed");
+    const int64_t rest = length + slice.pad - *slice.size - last * *slice.hop;
+    if (states_.StepsAsked() || rest < *slice.hop) continue;
+    states_.logger().Once(Severity::kWarning,
+                          "--step-slice " + slice.word + ": of " + Counted(length, "element") +
+                              " of '" + slice.input + "'" + of_sequence + ", the last " +
+                              std::to_string(rest) + " are in no step: another input is for " +
+                              Counted(position_.steps, "step") + " only");
   }
 }
 

@@ -65,6 +65,11 @@ class StepStates {
   /// Inputs that stay and may be states, a sentence each: nothing but sizes says so.
   const std::vector<std::string>& doubts() const { return doubts_; }
   Logger& logger() const { return *logger_; }
+  /// Says what a slice leaves out of the inputs, once, and notes the sentence.
+  void NoteLeftOut(const SliceWord& slice, const std::string& what);
+  /// The words of slices, with the sentences.
+  const std::map<std::string, std::string>& left_out() const { return left_out_; }
+
   /// Warns of an input of the feeds that holds NaN, once, and notes the sentence.
   void NoteNanInput(const std::string& input, std::string sentence);
   /// Input and sentence.
@@ -232,6 +237,7 @@ class StepStates {
   std::vector<bool> used_;
   std::vector<std::string> doubts_;
   std::vector<std::pair<std::string, std::string>> nan_inputs_;
+  std::map<std::string, std::string> left_out_;
   FirstStates firsts_;
   std::string fed_for_;
   StepTimeline timeline_;
