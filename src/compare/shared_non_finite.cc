@@ -115,6 +115,21 @@ std::optional<double> FailsAlike(const OutputComparison& output) {
   return worst;
 }
 
+bool FailsAlike(const IterationComparison& comparison) {
+  bool any = false;
+  for (const OutputComparison& output : comparison.outputs) {
+    if (!output.passed() && !FailsAlike(output)) return false;
+    any |= !output.passed();
+  }
+  return any;
+}
+
+bool HoldsNothingElse(const OutputComparison& output) {
+  if (output.passed()) return false;
+  const std::optional<TensorPair> rest = WithoutSharedNonFinite(output.a, output.aligned_b);
+  return rest && rest->cleared == output.a.element_count();
+}
+
 std::optional<RestError> ErrorOfRest(const OutputComparison& output) {
   if (!output.passed() || output.masked) return std::nullopt;
   const std::optional<TensorPair> rest = WithoutSharedNonFinite(output.a, output.aligned_b);

@@ -23,6 +23,10 @@ std::optional<TensorPair> WithoutSharedNonFinite(const Tensor& a, const Tensor& 
 /// Of an output that fails by nothing else than these places: by how many times the others exceed
 /// their tolerance, at most 1. nullopt: it passes, or fails by something else.
 std::optional<double> FailsAlike(const OutputComparison& output);
+/// Do some outputs fail, and all of these only so?
+bool FailsAlike(const IterationComparison& comparison);
+/// Does an output that fails hold nothing else than such places, so that nothing was compared?
+bool HoldsNothingElse(const OutputComparison& output);
 
 /// Of the elements beside the infinities of both sides.
 struct RestError {

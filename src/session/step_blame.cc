@@ -41,14 +41,12 @@ double TimesOver(const OutputComparison& output) {
   return output.passed() ? 0 : std::numeric_limits<double>::infinity();
 }
 
-// NaN and infinities that both sides make alike are no error of one. Is there nothing else?
-bool FailsAlike(const IterationComparison& comparison) {
-  bool any = false;
-  for (const OutputComparison& output : comparison.outputs) {
-    if (!output.passed() && !FailsAlike(output)) return false;
-    any |= !output.passed();
-  }
-  return any;
+// NaN and infinities that both sides make alike are no error of one. Of an output that holds
+// nothing else, the name: such a step shows nothing of it.
+std::string OutputNotCompared(const IterationComparison& comparison) {
+  const auto found = std::ranges::find_if(
+      comparison.outputs, [](const OutputComparison& output) { return HoldsNothingElse(output); });
+  return found == comparison.outputs.end() ? "" : found->a_name;
 }
 
 // In memory of its own: a state is in that of a worker, which ends with its run. Where that cannot
@@ -87,22 +85,30 @@ class StepWatch final : public NoReports {
       error.times = times;
     }
     errors_.push_back(error);
+    const std::string not_compared = OutputNotCompared(comparison);
+    if (!not_compared.empty())
+      not_compared_[not_compared].push_back(static_cast<size_t>(iteration_));
+    const bool shows = !alike || not_compared.empty();
     if (alike && !alike_.there()) Choose(error, alike_);
     const bool counts = !parts_ || iteration_ <= wanted_;
     if (error.failed && counts && !first_.there()) Choose(error, first_);
-    if (iteration_ == wanted_) Choose(error, at_wanted_);
-    if (counts && near_.Add({error.iteration, error.times})) KeepFeed(error);
+    if (iteration_ == wanted_ && shows) Choose(error, at_wanted_);
+    if (counts && shows && near_.Add({error.iteration, error.times})) KeepFeed(error);
     std::erase_if(fed_, [&](const auto& fed) { return fed.first <= iteration_; });
   }
 
   // The step at which tokens part, where that fails. Else the first step that fails, else the one
-  // that was wanted, else the first with NaN on both sides, else the first that is near the worst.
+  // that was wanted, else the first with NaN on both sides, else the first that is near the worst;
+  // where another step fails, NaN on both sides comes last.
   StepError chosen() const {
     if (parts_ && at_wanted_.failed) return at_wanted_;
     if (first_.there() || at_wanted_.there()) return first_.there() ? first_ : at_wanted_;
-    return alike_.there() ? alike_ : At(near_.first().iteration);
+    const StepError near = At(near_.first().iteration);
+    return alike_.there() && (wanted_ < 0 || !near.there()) ? alike_ : near;
   }
   const StepError& first() const { return first_; }
+  // By output, the steps at which it holds nothing but NaN and infinities of both sides.
+  const std::map<std::string, std::vector<size_t>>& not_compared() const { return not_compared_; }
   // Of the steps that count, the one with the largest error.
   const NearLargest::Error& largest() const { return near_.largest(); }
   TensorMap FeedOf(const StepError& error) const {
@@ -137,6 +143,7 @@ class StepWatch final : public NoReports {
   std::map<int64_t, TensorMap> fed_;    // not compared yet
   std::map<int64_t, TensorMap> feeds_;  // of those below
   std::vector<StepError> errors_;
+  std::map<std::string, std::vector<size_t>> not_compared_;
   StepError first_, at_wanted_, alike_;
   NearLargest near_;
 };
@@ -197,11 +204,34 @@ std::vector<std::string> OutputsFedBack(const BlamePlan& plan, const StepsRecord
   return outputs;
 }
 
-BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const StepsRecord& steps) {
+StepTimeline TimelineOf(const StepsRecord& steps) {
   StepTimeline timeline;
   for (size_t i = 0; i < steps.lengths.size(); ++i) {
     timeline.Add(static_cast<int64_t>(i), steps.lengths[i]);
   }
+  return timeline;
+}
+
+// A sentence for each output and sequence.
+void NoteNotCompared(const StepWatch& total, const StepsRecord& steps,
+                     std::vector<std::string>& notes) {
+  const StepTimeline timeline = TimelineOf(steps);
+  for (const auto& [output, iterations] : total.not_compared()) {
+    std::map<int64_t, std::vector<size_t>> by_sequence;
+    for (const size_t iteration : iterations) {
+      const StepPosition at = timeline.Of(static_cast<int64_t>(iteration));
+      by_sequence[at.sequence].push_back(static_cast<size_t>(at.step));
+    }
+    for (const auto& [sequence, at] : by_sequence) {
+      notes.push_back((at.size() == 1 ? "step " : "steps ") + NumberRanges(at) + " of sequence " +
+                      std::to_string(sequence) + ": all elements of output '" + output +
+                      "' are NaN on both sides, nothing of it was compared");
+    }
+  }
+}
+
+BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const StepsRecord& steps) {
+  const StepTimeline timeline = TimelineOf(steps);
   const StepError chosen = own.chosen();
   const StepPosition position = timeline.Of(chosen.iteration);
   BlameStepRecord record;
@@ -224,22 +254,24 @@ BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const Ste
   return record;
 }
 
-std::string FailureOf(const BlameStepRecord& step) {
+// `first`: the step that is out of its bound first, each side with its own state.
+std::string FailureOf(const BlameStepRecord& step, const StepError& first) {
   if (!step.wrong_by_itself && !step.first_total_step) return "";
-  return "output '" + step.output + "' is " +
-         FormatG(step.wrong_by_itself ? step.own_error : step.total_error, 3) +
-         " times over its error bound at step " + std::to_string(step.step) + " of sequence " +
-         std::to_string(step.sequence);
+  const bool own = step.wrong_by_itself;
+  return "output '" + (own ? step.output : first.output) + "' is " +
+         FormatG(own ? step.own_error : first.times, 3) + " times over its error bound at step " +
+         std::to_string(own ? step.step : *step.first_total_step) + " of sequence " +
+         std::to_string(own ? step.sequence : step.first_total_sequence.value_or(0));
 }
 
 // The search among the layers of that step alone.
-BlamePlan PlanOf(const BlameStepRecord& step, const BlamePlan& plan, const TensorMap& feed,
-                 const StepsRecord& steps) {
+BlamePlan PlanOf(const BlameStepRecord& step, const StepError& first, const BlamePlan& plan,
+                 const TensorMap& feed, const StepsRecord& steps) {
   BlamePlan of_step = plan;
   of_step.run.steps = {};
   of_step.run.compare->tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
   of_step.feeds = {feed};
-  of_step.failed = FailureOf(step);
+  of_step.failed = FailureOf(step, first);
   of_step.fed_back = OutputsFedBack(plan, steps);
   return of_step;
 }
@@ -274,11 +306,13 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   }
   BlameStepRecord step = Describe(own, total, *with_own.steps);
   step.divergence = parted;
-  const BlamePlan of_step = PlanOf(step, plan, own.FeedOf(own.chosen()), *with_own.steps);
+  const BlamePlan of_step =
+      PlanOf(step, total.first(), plan, own.FeedOf(own.chosen()), *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
   // Of the sequences, which the feed of the step may not show.
   std::ranges::copy(with_own.nan_inputs, std::back_inserter(outcome.record.notes));
+  NoteNotCompared(total, *with_own.steps, outcome.record.notes);
   // Outputs are out of their bounds, whether a layer is to blame for it or not. What could not be
   // searched says nothing of layers.
   outcome.faults.mismatch |= !of_step.failed.empty() && outcome.record.error.empty();

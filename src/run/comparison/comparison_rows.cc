@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/shared_non_finite.h"
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/pair_decoding.h"
 #include "run/parts/folded_comparison.h"
@@ -16,6 +17,7 @@ namespace vernier {
 // What the exit code rests on failed. Gates are about all samples, and wait for them.
 bool ComparisonRun::EndsRun(const Pair& pair, const IterationComparison& comparison) const {
   if (!plan_->compare->fail_fast || comparison.passed()) return false;
+  if (plan_->steps.finds_own_errors && FailsAlike(comparison)) return false;
   if (JudgesElements()) return true;
   return std::ranges::any_of(comparison.outputs, [&](const OutputComparison& output) {
     return !output.passed() && pair.decisions.LeavesToElements(output.a_name);

@@ -1,0 +1,59 @@
+"""blame over steps where both sides give the same NaN at some step."""
+
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case, blame
+
+
+def counter(path, wrong=0.0):
+    """nN = n + 1, an integer; y = x + nN, and `wrong` more where nN is 10, at step 9."""
+    nodes = [helper.make_node("Add", ["n", "one"], ["nN"], name="count"),
+             helper.make_node("Cast", ["nN"], ["f"], name="cast", to=TensorProto.FLOAT),
+             helper.make_node("Equal", ["nN", "ten"], ["is_ten"], name="is_ten"),
+             helper.make_node("Where", ["is_ten", "wrong", "zero"], ["more"], name="choose"),
+             helper.make_node("Add", ["f", "more"], ["sum"], name="sum"),
+             helper.make_node("Add", ["x", "sum"], ["y"], name="total")]
+    info = {n: helper.make_tensor_value_info(n, kind, shape) for n, kind, shape in (
+        ("x", TensorProto.FLOAT, [1, 2]), ("n", TensorProto.INT64, [1, 1]),
+        ("y", TensorProto.FLOAT, [1, 2]), ("nN", TensorProto.INT64, [1, 1]))}
+    constants = {"one": np.array([[1]], "i8"), "ten": np.array([[10]], "i8"),
+                 "wrong": np.float32([[wrong]]), "zero": np.float32([[0]])}
+    graph = helper.make_graph(nodes, "g", [info["x"], info["n"]], [info["y"], info["nN"]],
+                              [numpy_helper.from_array(v, n) for n, v in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
+class StepNans(Case):
+    def search(self, wrong, code):
+        counter("good.onnx")
+        counter("bad.onnx", wrong)
+        x = np.ones((24, 2), "f4")
+        x[3] = x[5:8] = np.nan
+        np.savez("x.npz", x=x)
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--step-slice",
+                             "x:axis=0,size=1", "--feed-back", "nN:n")
+        said = ended.stdout + ended.stderr
+        self.assertEqual(ended.returncode, code, said)
+        self.assertIn("steps 3, 5-7 of sequence 0: all elements of output 'y' are NaN on both "
+                      "sides, nothing of it was compared", " ".join(found["notes"]))
+        return said, found
+
+    def test_a_later_step_that_is_wrong_is_named(self):
+        said, found = self.search(0.5, 1)
+        step = found["at_step"]
+        self.assertEqual((step["step"], step["output"], step["wrong_by_itself"]), (9, "y", True))
+        self.assertIn(found["culprits"][0]["node"], ("choose", "sum", "total"), said)
+
+    def test_without_a_fault_nothing_is_blamed(self):
+        _, found = self.search(0.0, 0)
+        self.assertEqual(found["culprits"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
