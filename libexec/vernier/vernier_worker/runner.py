@@ -10,7 +10,6 @@ from . import scripts, tensors, wire
 ENTRY_POINTS = ["load", "infer"]
 DEFAULT_RESET = "reset_states"
 UNKNOWN = 0  # an element type that the model does not say
-_inferred = set()  # scripts and models that this process has called: modules may keep their state
 
 
 class Request:
@@ -210,19 +209,13 @@ class Runner:
                 scripts.forget_beside(self.path)
                 self._open()
             return
-        if self._key() not in _inferred and self.path not in scripts.given:
-            return  # it is as it was opened, which a reset has to restore
         with scripts.guard(f"resetting {self.where}"):
             self._reset()
-
-    def _key(self):
-        return self.path, self.request.model_path
 
     def run(self, feed, out, pool, received=None):
         """One inference; the time is what the model says of it, else includes that the outputs have
         arrived as arrays. `received`: the hashes of the inputs, where they were asked for."""
         self.used = True
-        _inferred.add(self._key())
         with scripts.guard(self.where):
             start = time.perf_counter()
             items = self._items(self.call(dict(feed)))
