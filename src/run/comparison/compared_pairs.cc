@@ -6,7 +6,6 @@
 #include "io/bytes/checksum.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
-#include "run/saved/step_marks.h"
 #include "util/joined.h"
 
 namespace vernier {
@@ -54,24 +53,13 @@ Result<Places> PlacesOf(const PairPlan& plan, const std::vector<std::string>& na
 
 bool ComparedPair::HasOtherInputs(const FeedMarks& feeds) const {
   if (feeds.empty() || !feeds[first] || !feeds[second]) return false;
-  return AreOfOtherValues(*feeds[first], *feeds[second]) || HasOtherSteps(feeds);
-}
-
-bool ComparedPair::HasOtherSteps(const FeedMarks& feeds) const {
-  return AreOfOtherSteps(*feeds[first], *feeds[second]);
+  return AreOfOtherValues(*feeds[first], *feeds[second]);
 }
 
 // The second side is a saved one: live runners are fed the same.
-std::string ComparedPair::DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds,
-                                              bool decoded) const {
-  const std::string of_second =
-      label() + ": iteration " + std::to_string(iteration) + " of '" + shown.second + "' was made ";
-  if (HasOtherSteps(feeds)) {
-    return of_second + "by other steps than that of '" + shown.first +
-           "': give the same --feed-back, --step-slice, --advance, --state, --decode and "
-           "--decode-stop, or none, that it was saved with, or save it again";
-  }
-  return of_second + "from other inputs than that of '" + shown.first +
+std::string ComparedPair::DescribeOtherInputs(int64_t iteration, bool decoded) const {
+  return label() + ": iteration " + std::to_string(iteration) + " of '" + shown.second +
+         "' was made from other inputs than that of '" + shown.first +
          "': give both the same --load-inputs, or the same --seed and --input-shapes" +
          (decoded ? ", and the same --tokens, or none" : "");
 }

@@ -39,12 +39,9 @@ struct ComparedPair {
   std::string why_other_inputs = {};  ///< of the first of them
 
   /// Whether the sides of an iteration were made from inputs of the same names and types, and of
-  /// other shapes or values, or by other steps.
+  /// other shapes or values.
   bool HasOtherInputs(const FeedMarks& feeds) const;
-  /// Where HasOtherInputs() says so.
-  std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds, bool decoded) const;
-
-  bool HasOtherSteps(const FeedMarks& feeds) const;  // known of both sides
+  std::string DescribeOtherInputs(int64_t iteration, bool decoded) const;
 
   std::string label() const { return shown.first + " vs. " + shown.second; }
 };

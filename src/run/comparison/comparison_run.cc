@@ -218,7 +218,7 @@ Result<bool> ComparisonRun::CompareKept() {
 std::string ComparisonRun::DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const {
   for (const Pair& pair : compared_.pairs) {
     if (pair.HasOtherInputs(feeds)) {
-      return pair.DescribeOtherInputs(iteration, feeds, plan_->steps.decodes());
+      return pair.DescribeOtherInputs(iteration, plan_->steps.decodes());
     }
   }
   return "";
@@ -304,7 +304,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     if (parted) continue;
     if (pair.HasOtherInputs(feeds)) {
       if (pair.of_other_inputs++ == 0) {
-        pair.why_other_inputs = pair.DescribeOtherInputs(iteration, feeds, plan_->steps.decodes());
+        pair.why_other_inputs = pair.DescribeOtherInputs(iteration, plan_->steps.decodes());
       }
       continue;
     }

@@ -45,9 +45,6 @@ class LoadedRuns {
   /// Whether two runs are the same iterations of the same file, which agree whatever they hold.
   bool AreTheSame(size_t a, size_t b) const;
 
-  /// Is it the first run of its file?
-  bool IsFirstOfFile(size_t run) const { return places_[run].run == 0; }
-
   /// The first iteration, without an announcement.
   Result<IterationResult> Peek(size_t run) {
     return places_[run].reader->Read(places_[run].run, 0);

@@ -11,7 +11,6 @@
 #include "record/side_names.h"
 #include "run/saved/result_origin.h"
 #include "run/saved/saved_progress.h"
-#include "run/saved/step_marks.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -167,50 +166,27 @@ void LoadedSide::WarnOfUnknownSteps() const {
   }
 }
 
-// A length is said with --steps, or left to slices and tokens; a mark is made with the words. Equal
-// sequences one behind the other look like one.
-void LoadedSide::NoteStepsKnown() {
-  const uint64_t own = HashOfSteps(plan_->steps);
+// A length is said with --steps, or left to slices and tokens; a mark is made with the words.
+void LoadedSide::NoteOtherCounts() {
   for (const std::vector<int64_t>& lengths : saved_steps_) {
-    std::vector<KnownSteps>& known = known_steps_.emplace_back();
-    const int64_t length = lengths.empty() ? 1 : lengths.front();
-    for (size_t state = 0; state < kStateSourceNames.size(); ++state) {
-      StepPlan other = plan_->steps;
-      other.state = static_cast<StateSource>(state);
-      const auto add = [&](std::optional<int64_t> steps) {
-        other.steps = steps;
-        known.push_back({other.state, HashOfSteps(other) ^ own});
-      };
-      add(plan_->steps.steps);
-      add(std::nullopt);
-      for (int64_t steps = 1; steps <= length; ++steps) {
-        if (length % steps == 0) add(steps);
-      }
-    }
+    std::vector<uint64_t>& hashes = other_counts_.emplace_back();
+    StepPlan other = plan_->steps;
+    other.steps = std::nullopt;
+    hashes.push_back(HashOfSteps(other) ^ HashOfSteps(plan_->steps));
+    if (lengths.empty()) continue;
+    other.steps = lengths.front();
+    hashes.push_back(HashOfSteps(other) ^ HashOfSteps(plan_->steps));
   }
 }
 
-// Of other words, the mark stays as it is.
-uint64_t LoadedSide::AsOfTheseSteps(size_t run, uint64_t saved, uint64_t live) const {
-  if (run >= known_steps_.size()) return saved;
-  const std::vector<KnownSteps>& known = known_steps_[run];
-  auto found = std::ranges::find(known, saved ^ live, &KnownSteps::hash);
-  if (found == known.end()) {
-    found = std::ranges::find_if(
-        known, [&](const KnownSteps& steps) { return AreOfOtherValues(saved ^ steps.hash, live); });
-  }
-  if (found == known.end()) return saved;
-  // The first runner of all has a state of its own, and so have the others with --state cross.
-  const StateSource here = plan_->steps.state;
-  const bool alike = runs_.IsFirstOfFile(run) ||
-                     (found->state == StateSource::kReference) == (here == StateSource::kReference);
-  if (alike) return saved ^ found->hash;
-  const auto in_words = [](StateSource state) {
-    return "--state " + std::string(kStateSourceNames[static_cast<size_t>(state)]);
+uint64_t LoadedSide::AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const {
+  const auto comparable = [live](uint64_t mark) {
+    return mark == live || AreOfOtherValues(mark, live);
   };
-  logger_->Once(Severity::kWarning, "--load-outputs: '" + runs()[run].path + "' was saved with " +
-                                        in_words(found->state) + ", and this run has " +
-                                        in_words(here));
+  if (comparable(saved) || run >= other_counts_.size()) return saved;
+  for (const uint64_t hash : other_counts_[run]) {
+    if (comparable(saved ^ hash)) return saved ^ hash;
+  }
   return saved;
 }
 
@@ -221,9 +197,7 @@ FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {
   FeedMarks marks(live_.size(), known ? std::optional(live_feeds_[index]) : std::nullopt);
   for (size_t i = 0; i < runs().size(); ++i) {
     std::optional<uint64_t> saved = runs_.FeedOf(i, iteration);
-    if (saved) {
-      saved = known ? AsOfTheseSteps(i, *saved, live_feeds_[index]) : WithUnknownSteps(*saved);
-    }
+    if (saved && known) saved = AsOfThisCount(i, *saved, live_feeds_[index]);
     marks.push_back(saved);
   }
   return marks;

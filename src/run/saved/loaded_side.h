@@ -88,17 +88,12 @@ class LoadedSide {
       : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {
     if (!plan.steps.wanted()) return;
     for (size_t i = 0; i < runs_.runs().size(); ++i) saved_steps_.push_back(runs_.StepsOf(i));
-    NoteStepsKnown();
+    NoteOtherCounts();
   }
 
-  /// What makes a mark with another --steps or --state one of this run's, all else being equal.
-  struct KnownSteps {
-    StateSource state;
-    uint64_t hash;
-  };
-  void NoteStepsKnown();
+  void NoteOtherCounts();
   void WarnOfUnknownSteps() const;
-  uint64_t AsOfTheseSteps(size_t run, uint64_t saved, uint64_t live) const;
+  uint64_t AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const;
   Status CheckStop() const;
   std::string FileOf(size_t side) const;
   Status CheckUnevenFile(int64_t iteration);
@@ -113,8 +108,9 @@ class LoadedSide {
   bool warned_of_inputs_ = false;
   bool ended_unevenly_ = false;
   bool has_other_steps_ = false;
-  std::vector<std::vector<int64_t>> saved_steps_;     ///< run by run, LoadedRuns::StepsOf()
-  std::vector<std::vector<KnownSteps>> known_steps_;  ///< run by run
+  std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, LoadedRuns::StepsOf()
+  /// Run by run: what makes a mark with another --steps one of this run's, all else being equal.
+  std::vector<std::vector<uint64_t>> other_counts_;
 };
 
 }  // namespace vernier

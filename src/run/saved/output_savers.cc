@@ -54,7 +54,7 @@ Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
                                           Logger& logger) {
   const SavePlan& save = plan.save;
   OutputSavers savers(save, progress, logger);
-  savers.steps_hash_ = HashOfSteps(plan.steps) ^ HashOfOwnWords(plan.steps, runner_names);
+  savers.steps_hash_ = HashOfSteps(plan.steps);
   savers.of_shard_ = plan.shard.wanted();
   savers.compared_with_saved_ = !plan.load_outputs.empty();
   if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());

@@ -7,20 +7,9 @@
 
 #include "io/bytes/checksum.h"
 #include "record/runner_name.h"
-#include "run/maps/name_maps.h"
 #include "run/parts/shard_sources.h"
-#include "run/saved/step_marks.h"
 
 namespace vernier {
-namespace {
-
-uint64_t HashOfText(const std::string& text) {
-  Checksum sum;
-  sum.Add(std::as_bytes(std::span(text)));
-  return sum.value();
-}
-
-}  // namespace
 
 PartialOrigin OriginOf(const RunPlan& plan) {
   const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
@@ -55,22 +44,9 @@ uint64_t HashOfSteps(const StepPlan& plan) {
   for (const std::string& word : plan.decode) text += '\n' + word;
   if (plan.decode_stop) text += "\nstop " + std::to_string(*plan.decode_stop);
   for (const std::string& word : plan.resets) text += '\n' + word;
-  return HashOfText(text) & ~kNameBits;
-}
-
-uint64_t HashOfOwnWords(const StepPlan& plan, std::span<const std::string> runners) {
-  if (!plan.wanted()) return 0;
-  std::string text;
-  for (const auto* words : {&plan.feed_back, &plan.slices}) {
-    for (std::string word : *words) {
-      if (!TakeLabel(runners, word).empty()) text += '\n' + word;
-    }
-  }
-  for (const std::string& word : plan.decode) {
-    if (word.find(':') != std::string::npos) text += '\n' + word;
-  }
-  for (const std::string& word : plan.resets) text += '\n' + word;
-  return text.empty() ? 0 : HashOfText(text) & kNameBits;
+  Checksum sum;
+  sum.Add(std::as_bytes(std::span(text)));
+  return sum.value();
 }
 
 }  // namespace vernier

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 
 #include "io/journal/journal.h"
 #include "io/results/partial_folder.h"
@@ -21,11 +19,7 @@ RunPlan PlanOfSettings(const RunPlan& plan);
 JournalSource SettingsOf(const RunPlan& plan);
 
 /// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of
-/// what a result was made from is that of its feed, and this (xor) and that of HashOfOwnWords().
+/// what a result was made from is that of its feed, and this (xor).
 uint64_t HashOfSteps(const StepPlan& plan);
-
-/// Of the words of steps that are for one of the runners, or name its outputs: in a run of another
-/// network, others may mean the same. 0 without such words.
-uint64_t HashOfOwnWords(const StepPlan& plan, std::span<const std::string> runners);
 
 }  // namespace vernier
