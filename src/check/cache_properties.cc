@@ -24,7 +24,8 @@ struct Prefill {
   TensorMap outputs;
 };
 
-// kInvalidArgument where the property does not apply; other errors break it.
+// kInvalidArgument where the property does not apply, kMalformed where a cache cannot be fed back;
+// other errors break it.
 Result<Prefill> RunPrefill(Subject& subject, Probe& probe) {
   VERNIER_ASSIGN_OR_RETURN(TokenSequence sequence, TokenSequence::Of(subject));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap empty, sequence.EmptyCaches());
@@ -63,7 +64,9 @@ Result<Prefill> RunSeparable(Subject& subject) {
 }
 
 PropertyRecord WithoutPrefill(const Subject& subject, const Status& why) {
-  if (why.code() == StatusCode::kInvalidArgument) return NotApplicable(why.message());
+  const bool untried =
+      why.code() == StatusCode::kInvalidArgument || why.code() == StatusCode::kMalformed;
+  if (untried) return NotApplicable(why.message());
   Trial trial(subject);
   trial.Break("all tokens with empty caches", why.message());
   return trial.Finish("");
@@ -188,8 +191,12 @@ PropertyRecord WithMask(PropertyRecord record, const TokenSequence& sequence) {
 
 PropertyRecord PrefillDecode(Subject& subject) {
   const Result<Prefill> prefill = RunSeparable(subject);
-  if (!prefill.ok()) return WithoutPrefill(subject, prefill.status());
   Trial trial(subject);
+  if (prefill.status().code() == StatusCode::kMalformed) {
+    trial.Break("the first inputs", prefill.status().message());
+    return trial.Finish("");
+  }
+  if (!prefill.ok()) return WithoutPrefill(subject, prefill.status());
   std::string not_compared;
   for (const int64_t chunk : kChunks) {
     if (!HoldChunks(subject, trial, *prefill, chunk, not_compared)) break;

@@ -1,6 +1,7 @@
 #include "check/token_sample.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "inputs/cast_tensor.h"
@@ -29,6 +30,23 @@ Result<std::optional<size_t>> GrowingAxis(const StatePair& pair, const Dims& in,
   return InvalidArgument("output '" + pair.output + "' has the shape " + FormatDims(out) +
                          " where the input '" + pair.input + "' that it would be fed to has " +
                          FormatDims(in));
+}
+
+bool IsTransposed(const TensorInfo* input, const Dims& in, const Dims& out) {
+  if (in.size() != out.size()) return false;
+  Dims fixed, free, all = out, rest, longer, shorter;
+  bool fits = true;
+  for (size_t axis = 0; axis < in.size(); ++axis) {
+    const bool is_free = IsFreeAxis(input, axis);
+    (is_free ? free : fixed).push_back(in[axis]);
+    fits = fits && (is_free || in[axis] == out[axis]);
+  }
+  for (Dims* const sizes : {&fixed, &free, &all}) std::ranges::sort(*sizes);
+  if (fits || !std::ranges::includes(all, fixed)) return false;
+  std::ranges::set_difference(all, fixed, std::back_inserter(rest));
+  std::ranges::set_difference(rest, free, std::back_inserter(longer));
+  std::ranges::set_difference(free, rest, std::back_inserter(shorter));
+  return longer.empty() || (longer.size() == 1 && longer.front() > shorter.front());
 }
 
 Result<Tensor> RepeatAlongLast(const std::vector<int64_t>& values, Dims dims, DType dtype) {

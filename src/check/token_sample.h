@@ -24,6 +24,10 @@ bool NameHas(const std::string& name, std::string_view word);
 /// kInvalidArgument where they differ otherwise.
 Result<std::optional<size_t>> GrowingAxis(const StatePair& pair, const Dims& in, const Dims& out);
 
+/// Do the sizes of the output fit those that the input declares only in another order of the axes,
+/// one that is not declared growing at most?
+bool IsTransposed(const TensorInfo* input, const Dims& in, const Dims& out);
+
 /// `values` as a tensor of these dims and that type, repeated along all but the last axis.
 Result<Tensor> RepeatAlongLast(const std::vector<int64_t>& values, Dims dims, DType dtype);
 

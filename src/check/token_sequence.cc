@@ -64,19 +64,25 @@ Result<TokenSequence> TokenSequence::Of(const Subject& subject) {
   }
   TokenSequence sequence;
   const Sample sample = SampleThatFits(subject, pairs);
-  VERNIER_TRY(sequence.FindStates(sample, pairs));
+  VERNIER_TRY(sequence.FindStates(sample, pairs, session.inputs));
   VERNIER_TRY(sequence.FindInputs(subject, sample));
   VERNIER_TRY(sequence.CountTokens());
   sequence.FindMaskMeaning(subject);
   return sequence;
 }
 
-Status TokenSequence::FindStates(const Sample& sample, std::span<const StatePair> pairs) {
+Status TokenSequence::FindStates(const Sample& sample, std::span<const StatePair> pairs,
+                                 std::span<const TensorInfo> inputs) {
   for (const StatePair& pair : pairs) {
     const Tensor* const in = Find(sample.feed, pair.input);
     const Tensor* const out = Find(sample.outputs, pair.output);
     if (in == nullptr || out == nullptr) {
       return InvalidArgument("the state '" + pair.output + "' is not handed out as a tensor");
+    }
+    if (IsTransposed(FindInfo(inputs, pair.input), in->dims(), out->dims())) {
+      return Malformed("output '" + pair.output + "' cannot be fed back: its shape " +
+                       FormatDims(out->dims()) + " has the axes of input '" + pair.input + "' " +
+                       FormatDims(in->dims()) + " in another order");
     }
     VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> axis,
                              GrowingAxis(pair, in->dims(), out->dims()));

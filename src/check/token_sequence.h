@@ -94,7 +94,9 @@ class TokenSequence {
     TokenRole role;
   };
 
-  Status FindStates(const Sample& sample, std::span<const StatePair> pairs);
+  /// kMalformed where an output has the axes of its input in another order.
+  Status FindStates(const Sample& sample, std::span<const StatePair> pairs,
+                    std::span<const TensorInfo> inputs);
   Status FindInputs(const Subject& subject, const Sample& sample);
   Result<TokenRole> RoleOf(const TensorInfo& input, const Tensor& sample) const;
   Status AddTokenDimension(const TensorInfo& input, std::optional<std::string>& symbol) const;

@@ -64,9 +64,10 @@ bool IsZeroOfEitherSign(const Tensor& tensor) {
   }
 }
 
-// Are all elements the same bits?
+// Are all elements the same bits, or all zero?
 bool IsConstant(const Tensor& tensor) {
   if (tensor.element_count() < 2) return false;
+  if (IsZeroOfEitherSign(tensor)) return true;
   if (tensor.dtype() == DType::kString) return StringsConstant(tensor);
   const int bits = BitsOf(tensor.dtype());
   if (bits == 4) return NibblesConstant(tensor);
@@ -98,7 +99,7 @@ std::string VacuousBecause(const Tensor& a, const Tensor& b) {
     return std::string(kAllZero);
   }
   if (!IsConstant(a) || !IsConstant(b)) return "";
-  return std::string(IsZero(a) ? kAllZero : kAllSame);
+  return std::string(IsZero(a) && IsZero(b) ? kAllZero : kAllSame);
 }
 
 std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b) {
@@ -147,7 +148,8 @@ std::string VacuousBecauseConstant(const PairMeasures& measures) {
   for (const ValueStatistics* side : {&measures.a, &measures.b}) {
     if (side->count < 2 || side->min != side->max) return "";
   }
-  return std::string(measures.a.min == 0 ? kAllZero : kAllSame);
+  const bool zero = measures.a.min == 0 && measures.b.min == 0;
+  return std::string(zero ? kAllZero : kAllSame);
 }
 
 std::string VacuousBecause(const PairMeasures& measures) {

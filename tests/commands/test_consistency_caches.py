@@ -127,6 +127,42 @@ class Caches(Case):
                 self.assertEqual(properties[name]["smallest_case"], smallest)
                 self.assertIn(says, properties[name]["detail"])
 
+    def handed_out(self, op, inputs, **attributes):
+        """Properties of the model whose present.1.key is made by this node of its keys."""
+        model = causal_model()
+        for node in model.graph.node:
+            for names in (node.input, node.output):
+                names[:] = ["keys" if name == "present.1.key" else name for name in names]
+        model.graph.node.append(helper.make_node(op, inputs, ["present.1.key"], **attributes))
+        (output,) = [value for value in model.graph.output if value.name == "present.1.key"]
+        for axis, dim in enumerate(output.type.tensor_type.shape.dim):
+            dim.dim_param = f"key{axis}"
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only", *PROPERTIES,
+                             "--save-record", "record.json", "--input-shapes", *shapes_of(1, 2))
+        record = json.loads(self.path("record.json").read_text())
+        return ended, {p["name"]: p for p in record["runners"][0]["properties"]}
+
+    def test_a_cache_whose_axes_are_in_another_order_cannot_be_fed_back(self):
+        for order, shape in (((0, 2, 1, 3), "(1, 6, 2, 8)"), ((0, 1, 3, 2), "(1, 2, 8, 6)")):
+            with self.subTest(order):
+                ended, properties = self.handed_out("Transpose", ["keys"], perm=order)
+                self.assertEqual(ended.code, 1, ended.out + ended.err)
+                verdicts = [properties[name]["verdict"] for name in PROPERTIES]
+                self.assertEqual(verdicts, ["broken", "not applicable", "not applicable"])
+                self.assertEqual(
+                    properties["prefill-decode"]["detail"], "output 'present.1.key' cannot be fed "
+                    f"back: its shape {shape} has the axes of input 'past_key_values.1.key' "
+                    "(1, 2, 4, 8) in another order")
+
+    def test_a_cache_of_other_sizes_is_not_tried(self):
+        ended, properties = self.handed_out("Concat", ["keys", "keys"], axis=0)
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        for found in properties.values():
+            self.assertEqual(found["verdict"], "not applicable")
+            self.assertIn("'present.1.key' has the shape (2, 2, 6, 8) where the input",
+                          found["detail"])
+
     def masked(self, fault, name, kind, *nodes):
         """The model with a mask of another type, of which `nodes` (operator, attributes) make the
         integers that it had."""

@@ -241,6 +241,22 @@ class NotFinite(Logits):
             self.compare({"y": a}, {"y": a.copy()}, code=1)
             self.says(said)
 
+    def test_a_constant_beside_another_shows_nothing(self):
+        zero, five = np.zeros((2, 6, 5), np.float32), np.full((2, 6, 5), 5, np.float32)
+        zeros = zero.copy()
+        zeros[1, 2] = -0.0
+        one = zeros.copy()
+        one[1, 2, 3] = 1e-3
+        same = "all elements are the same"
+        for left, right, why in ((zero, five, same), (zeros, five, same), (five, zeros, same),
+                                 (zeros, zero, "all elements are zero")):
+            for words, code in (((), 0), (("--strict",), 1)):
+                pair = self.compare({"y": left}, {"y": right}, *words, code=code)
+                self.says(f"shows nothing: y ({why})")
+                self.assertEqual(pair["outputs"][0]["vacuous"], why)
+        self.compare({"y": five}, {"y": one}, "--logits-top1-threshold", "0", "--strict", code=0)
+        self.assertNotIn("shows nothing", self.ended.out)
+
     def test_nothing_is_no_pass(self):
         masked = np.full((2, 3), -np.inf, np.float32)
         masked_too = masked.copy()
