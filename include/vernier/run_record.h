@@ -125,7 +125,7 @@ struct TimeRecord {
   /// has to exceed to be no chance; none: fewer than 8 steps show growth (docs/steps.md).
   std::optional<double> growth_per_step = {}, growth_error = {}, growth_limit = {};
   int64_t fitted_steps = 0;
-  bool of_new_elements = false;  ///< a state that got longer: the slope is of what each step added
+  bool of_new_elements = false;  ///< a state that got longer: the slope is of a scaled error
   /// The same over the second half of each sequence alone, and the first step of these halves.
   std::optional<double> late_growth_per_step = {}, late_growth_error = {}, late_growth_limit = {};
   std::optional<int64_t> late_first_step = {};
