@@ -135,8 +135,8 @@ enum {
   VN_ROLE_ALONE = 5
 };
 
-/* What the value of an option says, where the host can say it by itself. It does so where its user
- * has not set the option. */
+/* What the value of an option says, where the host can say it by itself: of an option of `open`
+ * where the user has not set it, of an option of `create` in place of what the user has set. */
 enum {
   VN_MEANS_NONE = 0,
   /* Of `open`: with how many threads the session computes. The host divides the processors between
@@ -294,8 +294,8 @@ typedef struct vn_backend_api {
   /* The models that `open` takes, separated by spaces: words of --model-type ("onnx", "frozen"),
    * endings of files that the host has no word for (".xml"), and "*" for any file whatever. The
    * host refuses others, but for those that it can convert: TensorFlow's, where "onnx" is listed
-   * and they are not. Optional (may be NULL, and may be empty: the host passes on what it is
-   * given). Since 1.8. */
+   * and they are not. Optional: where it is NULL or empty, the host passes on every model whose
+   * type it knows and a framework of today reads. Since 1.8. */
   vn_str (*model_formats)(vn_backend*) VN_NOEXCEPT;
 
   /* VN_TRAIT_*, added up; the host ignores those that it does not know. Optional (may be NULL, as

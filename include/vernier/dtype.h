@@ -98,6 +98,11 @@ constexpr std::optional<DType> DTypeFromOnnx(int64_t number) {
 
 constexpr DTypeKind Kind(DType dtype) { return internal::Row(dtype).kind; }
 
+/// Whole numbers of any width, signed or not; kBool is none.
+constexpr bool IsIntegral(DType dtype) {
+  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
+}
+
 /// Bits of one element: 4 for the packed types, 0 for strings and kUndefined.
 constexpr int BitsOf(DType dtype) { return internal::Row(dtype).bits; }
 

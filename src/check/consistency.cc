@@ -252,8 +252,9 @@ class RunnerCheck {
       observer_(done, record);
       const bool broken = record.verdict == PropertyVerdict::kBroken;
       done.properties.push_back(std::move(record));
-      if (!broken) continue;
-      // What broke it may have killed the process, or left its mark on it.
+      // A size that was only tried may have killed the process, and what is broken may have left
+      // its mark on it.
+      if (!broken && !subject.probe->runner().lost_worker()) continue;
       Result<std::unique_ptr<Probe>> fresh = subject.runner.Open();
       if (fresh.ok()) subject.probe = *std::move(fresh);
     }

@@ -1,7 +1,5 @@
 #include "check/properties.h"
 
-#include <iterator>
-#include <sstream>
 #include <utility>
 
 #include "check/cache_properties.h"
@@ -11,6 +9,7 @@
 #include "check/state_properties.h"
 #include "check/trial.h"
 #include "run/runner/neutral_settings.h"
+#include "util/split_words.h"
 
 namespace vernier {
 namespace {
@@ -48,10 +47,7 @@ std::vector<std::pair<std::string, Circumstances>> SettingsToTry(const BackendIn
     settings.emplace_back(key + "=" + value, Circumstances{.settings = {{key, value}}});
   }
   for (const std::string& variables : backend.neutral_environments) {
-    std::istringstream words{variables};
-    Circumstances circumstances;
-    circumstances.environment.assign(std::istream_iterator<std::string>(words), {});
-    settings.emplace_back(variables, std::move(circumstances));
+    settings.emplace_back(variables, Circumstances{.environment = SplitAtSpaces(variables)});
   }
   return settings;
 }

@@ -22,8 +22,7 @@ std::vector<std::string> DynamicDimensions(const Subject& subject) {
   for (const TensorInfo& input : subject.probe->runner().session().inputs) {
     if (!input.shape) continue;
     for (const Dim& dim : *input.shape) {
-      const bool known = std::find(names.begin(), names.end(), dim.symbol) != names.end();
-      if (dim.dynamic() && !known) names.push_back(dim.symbol);
+      if (dim.dynamic() && !ListHas(names, dim.symbol)) names.push_back(dim.symbol);
     }
   }
   return names;
@@ -173,7 +172,8 @@ PropertyRecord ShapeSweep(Subject& subject) {
     refused = {.may_be = subject.refuses_sizes};
     swept = SweepDimensions(subject, dimensions, sums, refused);
   }
-  if (!refused.any || !sums.empty() || !ListHas(dimensions, std::string())) return swept;
+  const bool lost = subject.probe->runner().lost_worker();
+  if (lost || !refused.any || !sums.empty() || !ListHas(dimensions, std::string())) return swept;
   const Result<TokenSequence> sequence = TokenSequence::Of(subject);
   return sequence.ok() ? SweepTokens(subject, *sequence) : swept;
 }

@@ -13,10 +13,6 @@ namespace {
 constexpr int64_t kTokensToTry = 8;
 constexpr int64_t kPadsToTry = 3;
 
-bool IsWholeNumber(DType dtype) {
-  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
-}
-
 Result<Tensor> PadTokens(const Tensor& tokens, const TokenPadding& padding) {
   if (padding.left + padding.right == 0) return tokens;
   Dims dims = tokens.dims();
@@ -130,7 +126,7 @@ Result<TokenRole> TokenSequence::RoleOf(const TensorInfo& input, const Tensor& s
   if (NameHas(input.name, "mask")) {
     if (dims.size() == 2 && IsFreeAxis(&input, 1)) return TokenRole::kMask;
   } else {
-    const bool positions = NameHas(input.name, "position") && IsWholeNumber(sample.dtype());
+    const bool positions = NameHas(input.name, "position") && IsIntegral(sample.dtype());
     const bool last = !dims.empty() && dims.back() == sample_tokens_;
     if (positions && last && IsFreeAxis(&input, dims.size() - 1)) return TokenRole::kPositions;
     const bool tokens = dims.size() > kTokenAxis && dims[kTokenAxis] == sample_tokens_;

@@ -68,16 +68,12 @@ double StepOfFloats(std::span<const std::byte> bytes) {
   return bfloat ? StepOf(DType::kBFloat16) : half ? StepOf(DType::kFloat16) : 0;
 }
 
-bool IsInteger(DType dtype) {
-  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
-}
-
 }  // namespace
 
 ValueSteps StepsOf(const Tensor& output) {
   ValueSteps steps;
   steps.relative = StepOfValues(output);
-  if (IsInteger(output.dtype())) steps.absolute = 1;
+  if (IsIntegral(output.dtype())) steps.absolute = 1;
   if (Kind(output.dtype()) != DTypeKind::kFloat) return steps;
   steps.absolute = StepOfGrid(output);
   if (steps.relative == 0) steps.relative = output.dtype() == DType::kFloat64 ? 0x1p-52 : 0x1p-23;

@@ -7,10 +7,6 @@
 namespace vernier {
 namespace {
 
-bool IsInteger(DType dtype) {
-  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
-}
-
 bool IsDynamic(const std::vector<Dim>& shape) {
   return std::any_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim.dynamic(); });
 }
@@ -27,7 +23,7 @@ bool Overrides(const std::vector<Dim>& user, const std::vector<Dim>& model) {
 // integers.
 bool HoldsShape(const TensorInfo& input, const ShapeSpec& user) {
   const std::vector<Dim>& model = *input.shape;
-  return user.name == input.name && IsInteger(input.dtype) && model.size() == 1 &&
+  return user.name == input.name && IsIntegral(input.dtype) && model.size() == 1 &&
          !model[0].dynamic() && static_cast<size_t>(model[0].value) == user.shape->size();
 }
 

@@ -223,9 +223,10 @@ void NoteNotCompared(const StepWatch& total, const StepsRecord& steps,
       by_sequence[at.sequence].push_back(static_cast<size_t>(at.step));
     }
     for (const auto& [sequence, at] : by_sequence) {
-      notes.push_back((at.size() == 1 ? "step " : "steps ") + NumberRanges(at) + " of sequence " +
-                      std::to_string(sequence) + ": all elements of output '" + output +
-                      "' are NaN on both sides, nothing of it was compared");
+      notes.push_back(
+          (at.size() == 1 ? "step " : "steps ") + NumberRanges(at) + " of sequence " +
+          std::to_string(sequence) + ": all elements of output '" + output +
+          "' are the same NaN or infinities on both sides, so nothing of it was compared");
     }
   }
 }

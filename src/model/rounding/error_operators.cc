@@ -123,7 +123,7 @@ void ErrorPropagation::ApplyQuantiser(Step& step, double relative_step) {
   ApplySteps(step, relative_step, Steps::kEqual);
   // Of ONNX Runtime's own operators types are not known: what they round to are codes.
   const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
-  error.steps = !IsFloat(type);
+  error.steps = type == DType::kUndefined || IsIntegral(type);
 }
 
 void ErrorPropagation::ApplyQuantise(Step& step) {
@@ -148,7 +148,7 @@ void ErrorPropagation::ApplyCast(Step& step) {
   if (!IsFloat(from) || (step.error.typical == 0 && step.error.flipped == 0)) return;
   // Whole numbers are cast as they are: what Floor made of them is known already.
   if (!whole_.contains(inputs[0])) return ApplyQuantiser(step, kRoundStep);
-  step.error.steps = true;
+  step.error.steps = IsIntegral(step.type);
 }
 
 // The sides that widen short types round such a value to its own type so many times.

@@ -14,7 +14,7 @@ namespace vernier::testing_model {
 
 inline constexpr RunnerArithmetic kAsInModel{};
 inline constexpr RunnerArithmetic kInBFloat16{DType::kBFloat16, false};
-inline constexpr int32_t kFloat = 1, kUint8 = 2, kInt64 = 7, kFloat16 = 10;
+inline constexpr int32_t kFloat = 1, kUint8 = 2, kInt64 = 7, kBool = 9, kFloat16 = 10;
 
 inline std::string Dimension(int64_t size) {
   return Field(1, Number(1, static_cast<uint64_t>(size)));

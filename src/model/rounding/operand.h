@@ -24,7 +24,6 @@ class OperandFinder {
   /// Of an output of the run, an input of the graph, or a constant; nullopt where the values are
   /// not known, or too many.
   std::optional<Operand> Find(std::string_view name);
-  bool IsConstant(std::string_view name) { return FindConstant(name) != nullptr; }
 
  private:
   const OnnxTensor* FindConstant(std::string_view name);

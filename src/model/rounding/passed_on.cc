@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "model/onnx/onnx_attributes.h"
 #include "model/onnx/operator_list.h"
@@ -77,6 +76,8 @@ ByteRange RangeOf(const std::vector<double>& values) {
   const double scale = (high - low) / kCodes;
   return {scale, scale > 0 ? std::nearbyint(std::clamp(-low / scale, 0.0, kCodes)) : 0};
 }
+
+bool IsOne(int64_t number) { return number == 1; }
 
 double Rms(const std::vector<double>& values) {
   double sum = 0;
@@ -299,9 +300,9 @@ std::optional<PassedOn> PassedDifferences::OfProduct(const OnnxNode& node) {
   NodeAttributes attributes(model_, node);
   const bool is_gemm = node.op_type == "Gemm";
   if (!x || !w || !y || x->dims.empty() || w->dims.empty()) return {};
-  if (is_gemm && (attributes.Int("transA", 0) != 0 || attributes.Find("alpha") != nullptr)) {
-    return {};
-  }
+  const OnnxAttribute* const alpha = attributes.Find("alpha");
+  const bool has_no_factor = alpha == nullptr || alpha->f == 1;
+  if (is_gemm && (attributes.Int("transA", 0) != 0 || !has_no_factor)) return {};
   const bool by_rows = is_gemm && attributes.Int("transB", 0) != 0;
   const size_t rank = w->dims.size();
   const size_t axis = by_rows || rank == 1 ? rank - 1 : rank - 2;
@@ -325,7 +326,9 @@ std::optional<PassedOn> PassedDifferences::OfLargest(const OnnxNode& node) {
   NodeAttributes attributes(model_, node);
   const OnnxAttribute* const windows = attributes.Find("kernel_shape");
   const OnnxAttribute* const strides = attributes.Find("strides");
+  const OnnxAttribute* const dilations = attributes.Find("dilations");
   if (windows == nullptr || strides == nullptr) return {};
+  if (dilations != nullptr && !std::ranges::all_of(dilations->ints, IsOne)) return {};
   if (!std::ranges::equal(windows->ints, strides->ints, std::ranges::less_equal())) return {};
   const auto x = Find(node, 0);
   const auto outputs = model_.graph().Outputs(node);
@@ -375,7 +378,7 @@ std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t outpu
   if (op == "MaxPool") return OfLargest(node);
   if (op == "QuantizeLinear") return OfQuotients(node, type, limits);
   if (op == "DequantizeLinear") return OfCodes(node, limits);
-  const bool to_whole = op == "Cast" && type != DType::kUndefined && !IsFloat(type);
+  const bool to_whole = op == "Cast" && IsIntegral(type);
   if (to_whole || IsInOperators("Floor Ceil Round", op)) return OfSteps(node, limits);
   return OfElements(node, limits);
 }

@@ -114,6 +114,18 @@ TEST(PassedOnTest, ProductsPassOnWhatTheirFactorsDifferBy) {
   EXPECT_GE(seen.at("gated").rms, 4.5 / 2 / scale);
 }
 
+// Neighbours of a truth are no step apart: each one that differs counts.
+TEST(PassedOnTest, ACastToTruthsAllowsNoStep) {
+  const auto steps = [](uint64_t type) {
+    return Predict(Input("x", {4, 64}) + Weight("w", {64, 8}) + Do("MatMul", {"x", "w"}, "p") +
+                   Do("Cast", {"p"}, "y", Attribute("to", type)))
+        .at("y")
+        .steps;
+  };
+  EXPECT_TRUE(steps(kInt64));
+  EXPECT_FALSE(steps(kBool));
+}
+
 // An attribute of one whole number in a list.
 std::string Ints(std::string_view name, uint64_t value) {
   return Field(5, Field(1, name) + Number(8, value) + Number(20, 7));

@@ -67,8 +67,8 @@ std::string Decisions(const LogitsResult& logits) {
   const std::string first = "Top-1 equal: " + ShareText(measures.equal_top1, measures.compared);
   if (measures.top_k < 2) return first;
   if (measures.top_k >= logits.classes) {
-    return first + "; sets of more not compared: there are " + std::to_string(logits.classes) +
-           " classes in all, and --logits-top-k takes no fewer";
+    return first + "; larger sets not compared: --logits-top-k covers all " +
+           std::to_string(logits.classes) + " classes";
   }
   return first + ", top-" + std::to_string(measures.top_k) +
          " sets equal: " + ShareText(measures.equal_sets, measures.compared);

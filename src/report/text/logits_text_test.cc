@@ -57,9 +57,10 @@ TEST(FormatLogits, SaysEverythingThatWasMeasured) {
 TEST(FormatLogits, SaysThatSetsOfAllClassesShowNothing) {
   LogitsResult logits = SomeLogits();
   logits.classes = logits.measures.top_k = 40;
-  EXPECT_EQ(FormatLogits(logits)[3].text,
-            "Top-1 equal: 510 of 512 (99.609 %); sets of more not compared: there are 40 classes "
-            "in all, and --logits-top-k takes no fewer");
+  EXPECT_EQ(
+      FormatLogits(logits)[3].text,
+      "Top-1 equal: 510 of 512 (99.609 %); larger sets not compared: --logits-top-k covers all "
+      "40 classes");
 }
 
 TEST(FormatLogits, SaysHowLikelyTheNextTokensAreAndWhatAMaskExcludes) {

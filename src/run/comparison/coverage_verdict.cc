@@ -153,8 +153,8 @@ void JudgeCoverage(const VerdictScope& scope, const ComparedPair& pair, const Pa
   if (plan.lenient && plan.runners.empty() && seen == 0) {
     scope.NotDone(who + "no iteration was compared");
   }
-  // Leniency accepts sides that end early, and never a runner that did not make what it was asked.
   JudgeStates(scope, pair, record);
+  // Leniency accepts sides that end early, and never a runner that did not make what it was asked.
   const bool accepts = plan.lenient && !plan.strict;
   const bool any_failed = scope.lengths[pair.first].failed || scope.lengths[pair.second].failed;
   if (accepts && !any_failed) return;

@@ -13,10 +13,6 @@ constexpr std::string_view kLogitsName = "logits";
 constexpr std::string_view kTokensName = "input_ids";
 constexpr std::string_view kDecoderTokensName = "decoder_input_ids";  // beside those of an encoder
 
-bool IsWholeNumber(DType dtype) {
-  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
-}
-
 std::string ListInfos(std::span<const TensorInfo> infos) {
   std::string text;
   for (const TensorInfo& info : infos) {
@@ -52,7 +48,7 @@ std::string WhyNoLogits(const TensorInfo& output) {
 
 std::string WhyNoTokens(const TensorInfo& input) {
   const bool known = input.dtype != DType::kUndefined;
-  if (known && !IsWholeNumber(input.dtype)) return "is not an integer input";
+  if (known && !IsIntegral(input.dtype)) return "is not an integer input";
   return HasRank(input, 1, 2) ? "" : "is not [batch, sequence]";
 }
 
@@ -84,7 +80,7 @@ Result<std::string> FindTokens(const RunnerSides& runner, std::span<const StateP
   for (const TensorInfo& input : runner.inputs) {
     const bool fed = std::ranges::find(states, input.name, &StatePair::input) != states.end() ||
                      std::ranges::find(driven, input.name) != driven.end();
-    if (!fed && IsWholeNumber(input.dtype) && HasRank(input, 1, 2)) candidates.push_back(input);
+    if (!fed && IsIntegral(input.dtype) && HasRank(input, 1, 2)) candidates.push_back(input);
   }
   const bool beside_encoder =
       std::ranges::find(candidates, kDecoderTokensName, &TensorInfo::name) != candidates.end();
@@ -144,7 +140,7 @@ Status CheckNamed(const DecodeWord& word, const RunnerSides& runner, const Token
 // What the runner declares of the two.
 void TakeDeclared(const RunnerSides& runner, TokenPair& pair) {
   const TensorInfo* const input = FindInfo(runner.inputs, pair.tokens);
-  if (input != nullptr && IsWholeNumber(input->dtype)) pair.dtype = input->dtype;
+  if (input != nullptr && IsIntegral(input->dtype)) pair.dtype = input->dtype;
   const TensorInfo* const output = FindInfo(runner.outputs, pair.logits);
   if (output == nullptr || !output->shape || output->shape->empty()) return;
   const Dim& classes = output->shape->back();

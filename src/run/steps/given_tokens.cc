@@ -12,10 +12,6 @@
 namespace vernier {
 namespace {
 
-bool IsWhole(DType dtype) {
-  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
-}
-
 std::string PlaceOf(size_t index, int64_t columns) {
   const auto at = static_cast<int64_t>(index);
   return "row " + std::to_string(at / columns) + ", place " + std::to_string(at % columns);
@@ -38,7 +34,7 @@ Result<GivenTokens> GivenTokens::Create(std::string source, const Tensor& tokens
   given.source_ = std::move(source);
   const std::string flag = "--tokens " + given.source_ + ": ";
   const size_t rank = tokens.dims().size();
-  if (!IsWhole(tokens.dtype()) || rank < 1 || rank > 2 || tokens.element_count() == 0) {
+  if (!IsIntegral(tokens.dtype()) || rank < 1 || rank > 2 || tokens.element_count() == 0) {
     return Malformed(flag +
                      "expected integers [prompts, tokens], the tokens behind each prompt, got " +
                      std::string(DTypeName(tokens.dtype())) + " " + FormatDims(tokens.dims()));

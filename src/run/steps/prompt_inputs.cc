@@ -6,14 +6,10 @@
 namespace vernier {
 namespace {
 
-bool IsInteger(DType dtype) {
-  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
-}
-
 bool IsMaskName(std::string_view input) { return input.ends_with("mask"); }
 
 bool MayTakeTokens(std::string_view input, DType dtype) {
-  return IsInteger(dtype) && !IsUsuallyPerToken(input) && !IsMaskName(input);
+  return IsIntegral(dtype) && !IsUsuallyPerToken(input) && !IsMaskName(input);
 }
 
 }  // namespace
