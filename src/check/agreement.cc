@@ -46,8 +46,7 @@ std::string FormatExactly(const Tensor& tensor, int64_t place, double value) {
 }
 
 std::string DescribeElement(const WorstElement& worst, const Tensor& a, const Tensor& b) {
-  const bool exact = a.dtype() == DType::kString || Kind(a.dtype()) == DTypeKind::kSignedInt ||
-                     Kind(a.dtype()) == DTypeKind::kUnsignedInt;
+  const bool exact = a.dtype() == DType::kString || IsIntegral(a.dtype());
   return " at " + FormatDims(CoordinatesOf(worst.place, a.dims())) + ": " +
          (exact ? FormatExactly(a, worst.place, worst.a) + " against " +
                       FormatExactly(b, worst.place, worst.b)

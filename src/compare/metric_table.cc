@@ -63,9 +63,7 @@ Result<double> Perceptual(const MetricInput& pair) {
 // Integers are all representable: between them the distance is the difference. Not so bool, whose
 // two values would be neighbours under every threshold.
 bool AreSameIntegers(const Tensor& a, const Tensor& b) {
-  const DTypeKind kind = Kind(a.dtype());
-  return a.dtype() == b.dtype() &&
-         (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt);
+  return a.dtype() == b.dtype() && IsIntegral(a.dtype());
 }
 
 Result<double> LargestUlp(const MetricInput& pair) {

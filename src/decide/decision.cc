@@ -17,9 +17,7 @@ bool IsWideInteger(DType dtype) {
 }
 
 std::string WhyNotType(const DecisionPlan& decision, DType dtype) {
-  const DTypeKind kind = Kind(dtype);
-  const bool is_number =
-      kind == DTypeKind::kFloat || kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+  const bool is_number = Kind(dtype) == DTypeKind::kFloat || IsIntegral(dtype);
   // Unnamed outputs of these types hold indices and counts, no scores.
   const bool is_decided =
       decision.output.empty() && decision.kind != DecisionKind::kRegression && IsWideInteger(dtype);

@@ -59,8 +59,7 @@ void Overwrite(std::span<T> elements, DType dtype, ExtremeSet set, NumpyRandom& 
 }
 
 bool IsWholeInteger(DType dtype) {
-  const DTypeKind kind = Kind(dtype);
-  return (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt) && BitsOf(dtype) >= 8;
+  return IsIntegral(dtype) && BitsOf(dtype) >= 8;
 }
 
 // Two's complement, little endian: of 0x80 and 0xff behind zeros, or of 0x7f behind 0xff.

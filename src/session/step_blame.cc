@@ -260,7 +260,7 @@ std::string FailureOf(const BlameStepRecord& step, const StepError& first) {
   if (!step.wrong_by_itself && !step.first_total_step) return "";
   const bool own = step.wrong_by_itself;
   return "output '" + (own ? step.output : first.output) + "' is " +
-         FormatG(own ? step.own_error : first.times, 3) + " times over its error bound at step " +
+         FormatG(own ? step.own_error : first.times, 3) + " times its error bound at step " +
          std::to_string(own ? step.step : *step.first_total_step) + " of sequence " +
          std::to_string(own ? step.sequence : step.first_total_sequence.value_or(0));
 }

@@ -36,8 +36,8 @@ class StepWords(StepsCase):
         return ended.code, ended.out + ended.err
 
     def test_a_word_for_all_is_not_about_a_state_inside(self):
-        note = ("keeps its state inside: --feed-back hn:h feeds it nothing (a word with its label "
-                "does: s:OUTPUT:INPUT)")
+        note = ("keeps its state inside: --feed-back hn:h does not apply to it (to feed it, "
+                "name the runner: s:OUTPUT:INPUT)")
         code, said = self.beside_script("STATE[0]", "--map-outputs", "hn=")
         self.assertEqual(code, 0, said)
         self.assertIn("s | It " + note, said)
@@ -46,7 +46,7 @@ class StepWords(StepsCase):
         self.assertIn("s | It " + note, said.partition("KeyError: 'h'")[0])
         code, said = self.beside_script("STATE[0]", "--map-outputs", "hn=", feed_back="a:hn:h")
         self.assertEqual(code, 0, said)
-        self.assertNotIn("feeds it nothing", said)
+        self.assertNotIn("does not apply to it", said)
 
     def test_no_state_that_is_compared_is_no_pass(self):
         says = ("not done: a vs. s: --compare-state: nothing that is fed back was compared: no "
@@ -93,8 +93,8 @@ class StepWords(StepsCase):
                                 "--step-slice", "x:axis=1,size=4", "--save-outputs",
                                 f"o{steps}.npz")
             self.assertEqual(done.code, 0, done.out + done.err)
-        says = ("sequence 0 has 4 steps in 'o4.npz' and 6 steps in 'o6.npz', so behind that other "
-                "steps would be compared; save both with the same --steps and inputs")
+        says = ("sequence 0 has 4 steps in 'o4.npz' and 6 steps in 'o6.npz', so the sequences "
+                "after it would be compared with other steps; save both with the same --steps and inputs")
         ended = self.vernier("run", "--load-outputs", "o4.npz", "o6.npz")
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn(says, ended.out + ended.err)

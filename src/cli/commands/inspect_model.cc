@@ -29,16 +29,21 @@
 #include "run/runner/resolve_runner.h"
 #include "surgeon/upper_bounds.h"
 #include "util/counted.h"
+#include "util/list_has.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
-bool Shows(const ParsedArgs& args, std::string_view what) {
-  const std::span<const std::string> words = args.List("show");
-  return std::find(words.begin(), words.end(), what) != words.end();
-}
+// What was asked, in all forms.
+struct Inspection {
+  const ParsedArgs& args;
+  const Invocation& invocation;
+  ModelPlan model;
+  InspectionPlan plan;
+  bool json = false;
+};
 
 Status CheckEngineRunners(const ParsedArgs& args) {
   for (const RunnerChoice& choice : args.Runners()) {
@@ -50,6 +55,8 @@ Status CheckEngineRunners(const ParsedArgs& args) {
   }
   return {};
 }
+
+bool LoadsOutputs(const ParsedArgs& args) { return args.Has("load_outputs_paths"); }
 
 // Options that change nothing would be passed over in silence.
 Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
@@ -70,231 +77,239 @@ Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
 }
 
 // What a file of outputs says of an engine's tensors.
-Result<std::map<std::string, TensorRange>> RangesAsAsked(const ParsedArgs& args, Logger& log) {
-  const auto file = args.Value("combine_tensor_info");
-  if (!file) return std::map<std::string, TensorRange>{};
-  if (!Shows(args, "layers")) {
+Result<std::map<std::string, TensorRange>> RangesAsAsked(const InspectionPlan& plan, Logger& log) {
+  if (!plan.tensor_ranges) return std::map<std::string, TensorRange>{};
+  if (!plan.parts.layers) {
     return InvalidArgument(
         "--combine-tensor-info: only with --show layers, whose tensors it is about");
   }
-  return ReadTensorRanges(std::string(*file), log).Annotate("--combine-tensor-info");
+  return ReadTensorRanges(*plan.tensor_ranges, log).Annotate("--combine-tensor-info");
 }
 
-// Options of the network that TensorRT makes say nothing of anything else.
-constexpr std::string_view kNetworkOptions[] = {"onnx_flags",
-                                                "plugin_instancenorm",
-                                                "enable_uint8_asymmetric_quantization_dla",
-                                                "layer_precisions",
-                                                "decomposable_attentions",
-                                                "tensor_dtypes",
-                                                "all_tensor_dtypes",
-                                                "tensor_formats",
-                                                "all_tensor_formats",
-                                                "trt_network_postprocess_script",
-                                                "strongly_typed",
-                                                "mark_debug",
-                                                "mark_unfused_tensors_as_debug_tensors"};
-constexpr std::string_view kEngineOptions[] = {"combine_tensor_info", "load_runtime",
-                                               "dla_workspace_allocation_strategy"};
+// What a command line shows, of which not all options say something.
+enum class Subject : uint8_t { kGraph, kNetwork, kEngine };
 
-Status CheckKind(const ParsedArgs& args, bool network, bool engine, Logger& log) {
-  for (const std::string_view dest : kNetworkOptions) {
-    if (network || !args.Has(dest)) continue;
-    return InvalidArgument(std::string(args.Flag(dest)) +
-                           ": only with --display-as trt, which shows TensorRT's network");
+bool IsOfNetworks(std::string_view dest) {
+  return TensorRtParserGroup().Has(dest) || TensorRtNetworkGroup().Has(dest);
+}
+
+bool IsOfEngines(std::string_view dest) {
+  return dest == "combine_tensor_info" ||
+         (TensorRtEngineGroup().Has(dest) && dest != "save_timing_cache");
+}
+
+bool IsOfValuesAndPages(std::string_view dest) {
+  constexpr std::string_view kDests[] = {"layer", "load_outputs_paths", "list_unbounded_dds",
+                                         "visual", "save_visual"};
+  return ListHas(kDests, dest);
+}
+
+bool IsOfOnnxFiles(std::string_view dest) {
+  return dest == "do_shape_inference" || OnnxLoadGroup().Has(dest);
+}
+
+// Why an option cannot be given for this subject; empty: it can.
+std::string_view WhyNot(std::string_view dest, Subject subject) {
+  if (subject != Subject::kNetwork && IsOfNetworks(dest)) {
+    return "only with --display-as trt, which shows TensorRT's network";
   }
-  for (const std::string_view dest : kEngineOptions) {
-    if (engine || !args.Has(dest)) continue;
-    return InvalidArgument(std::string(args.Flag(dest)) + ": only for a TensorRT engine");
+  if (subject != Subject::kEngine && IsOfEngines(dest)) return "only for a TensorRT engine";
+  if (subject == Subject::kNetwork && IsOfValuesAndPages(dest)) {
+    return "not with --display-as trt, which shows a network and no values";
   }
-  const bool trt = network || engine || !args.Runners().empty();
-  for (const std::string_view dest : {"trt_lib", "plugins", "allow_engine_code"}) {
-    if (trt || !args.Has(dest)) continue;
-    log.Warning(std::string(args.Flag(dest)) + " has no effect: nothing needs TensorRT");
+  if (subject == Subject::kEngine && (IsOfValuesAndPages(dest) || IsOfOnnxFiles(dest))) {
+    return "an engine has nothing of the kind";
   }
-  for (const std::string_view dest : {"save_timing_cache", "ckpt", "freeze_graph"}) {
-    if (!args.Has(dest)) continue;
-    log.Warning(
-        std::string(args.Flag(dest)) + " has no effect: " +
-        (dest == "save_timing_cache" ? "nothing is built" : "this is not a TensorFlow model"));
+  return "";
+}
+
+// Why it changes nothing; empty: it does.
+std::string_view WhyIdle(std::string_view dest, bool needs_tensorrt) {
+  if (dest == "save_timing_cache") return "nothing is built";
+  if (TensorFlowRefusedGroup().Has(dest)) return "this is not a TensorFlow model";
+  const bool loads = TensorRtRunGroup().Has(dest) || TensorRtPluginGroup().Has(dest);
+  return loads && !needs_tensorrt ? "nothing needs TensorRT" : "";
+}
+
+Status CheckSubject(const Inspection& inspection, Subject subject, Logger& log) {
+  const bool needs_tensorrt = subject != Subject::kGraph || !inspection.args.Runners().empty();
+  for (const GivenOption& given : inspection.args.given()) {
+    const std::string flag(given.flag);
+    const std::string_view why = WhyNot(given.row->dest, subject);
+    if (!why.empty()) return InvalidArgument(flag + ": " + std::string(why));
+    const std::string_view idle = WhyIdle(given.row->dest, needs_tensorrt);
+    if (!idle.empty()) log.Warning(flag + " has no effect: " + std::string(idle));
   }
   return {};
 }
 
 // The network that TensorRT's parser makes, by TensorRT's own Python module.
-Status InspectNetwork(const ParsedArgs& args, ConsoleLog& log) {
-  for (const std::string_view dest :
-       {"layer", "load_outputs_paths", "list_unbounded_dds", "visual", "save_visual", "runners"}) {
-    const bool given = dest == "runners" ? !args.Runners().empty() : args.Has(dest);
-    if (!given) continue;
-    return InvalidArgument((dest == "runners" ? "a runner" : std::string(args.Flag(dest))) +
-                           ": not with --display-as trt, which shows a network and no values");
+Status InspectNetwork(const Inspection& inspection, ConsoleLog& log) {
+  if (!inspection.args.Runners().empty()) {
+    return InvalidArgument(
+        "a runner: not with --display-as trt, which shows a network and no values");
   }
-  if (WantsDocument(args)) {
+  if (inspection.json) {
     return Unimplemented("--format json: TensorRT's network is shown as text alone");
   }
-  if (Shows(args, "stats")) return InvalidArgument("--show stats: not with --display-as trt");
-  return RunPythonTool("inspect model", "network_text", args, log);
+  if (inspection.plan.parts.statistics) {
+    return InvalidArgument("--show stats: not with --display-as trt");
+  }
+  return RunPythonTool("inspect model", "network_text", inspection.args, log);
 }
 
-// Options of graphs say nothing of engines.
-Status CheckEngineOptions(const ParsedArgs& args) {
-  for (const std::string_view dest :
-       {"layer", "external_data_dir", "load_outputs_paths", "list_unbounded_dds", "visual",
-        "save_visual", "do_shape_inference", "fp_to_fp16", "ignore_external_data"}) {
-    if (!args.Has(dest)) continue;
-    return InvalidArgument(std::string(args.Flag(dest)) + ": an engine has nothing of the kind");
-  }
-  for (const std::string_view what : {"weights", "stats"}) {
-    if (!Shows(args, what)) continue;
-    return InvalidArgument("--show " + std::string(what) + ": an engine does not show its weights");
-  }
-  return {};
-}
-
-Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog& log) {
-  VERNIER_TRY(CheckEngineOptions(args));
-  const bool json = WantsDocument(args);
-  if (!json) log.Info("Loading bytes from " + AbsolutePath(path));
-  NoLog silence;
-  EngineTextOptions options;
-  VERNIER_ASSIGN_OR_RETURN(options.ranges,
-                           RangesAsAsked(args, json ? static_cast<Logger&>(silence) : log));
+// The run that loads an engine; it infers nothing.
+Result<RunPlan> BindEngineRun(const Inspection& inspection, Logger& log) {
   RunPlan plan;
   RunnerPlan runner;
   runner.name = "trt";
   runner.backend = "tensorrt";
-  runner.model.path = path;
+  runner.model.path = inspection.model.path;
   runner.model.type = std::string(ModelTypeName(ModelType::kEngine));
   runner.session_options.emplace_back("model_type", runner.model.type);
-  VERNIER_TRY(BindTensorRt(args, runner, log));
+  VERNIER_TRY(BindTensorRt(inspection.args, runner, log));
   ServeInPython(runner);
   plan.runners.push_back(std::move(runner));
-  VERNIER_TRY(BindWorkers(args, plan.execution));
+  VERNIER_TRY(BindWorkers(inspection.args, plan.execution));
+  return plan;
+}
+
+Status InspectEngine(const Inspection& inspection, ConsoleLog& log) {
+  const ModelTextOptions& shown = inspection.plan.parts;
+  if (shown.weights || shown.statistics) {
+    return InvalidArgument(std::string("--show ") + (shown.weights ? "weights" : "stats") +
+                           ": an engine does not show its weights");
+  }
+  const std::string& path = inspection.model.path;
+  if (!inspection.json) log.Info("Loading bytes from " + AbsolutePath(path));
+  NoLog silence;
+  EngineTextOptions options;
+  VERNIER_ASSIGN_OR_RETURN(
+      options.ranges,
+      RangesAsAsked(inspection.plan, inspection.json ? static_cast<Logger&>(silence) : log));
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindEngineRun(inspection, log));
   VERNIER_ASSIGN_OR_RETURN(
       const EngineRecord engine,
       DescribeEngineFile(plan, WatchSignals(), log).Annotate("engine '" + path + "'"));
-  if (Shows(args, "layers") && !engine.detailed && !json) {
+  if (shown.layers && !engine.detailed && !inspection.json) {
     log.Warning(
         "The engine was built with a profiling verbosity that keeps the names of layers "
         "alone; build it with --profiling-verbosity detailed to see more.");
   }
-  options.layers = Shows(args, "layers");
-  options.attributes = Shows(args, "attrs");
-  if (json) return PrintDocument(FormatEngineJson(engine, options));
+  options.layers = shown.layers;
+  options.attributes = shown.attributes;
+  if (inspection.json) return PrintDocument(FormatEngineJson(engine, options));
   log.Info("==== TensorRT Engine ====\n" + FormatEngine(engine, options));
   return {};
 }
 
 // The graph as a page of its own.
-Status SaveVisual(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
-                  ConsoleLog& log) {
-  const auto given = args.Value("save_visual");
+Status SaveVisual(const Inspection& inspection, ConsoleLog& log) {
+  const std::string& path = inspection.model.path;
   const std::string file =
-      given ? std::string(*given) : std::filesystem::path(path).stem().string() + ".html";
+      inspection.plan.page.value_or(std::filesystem::path(path).stem().string() + ".html");
   const Result<ReportFile> report = ReportFileFor("--save-visual", file);
   if (!report.ok() || report->format != ReportFormat::kHtml) {
     return InvalidArgument("--save-visual: expected a name that ends in .html, got '" + file + "'");
   }
-  if (args.Has("visual_port")) log.Warning("--visual-port has no effect: the page is a file");
+  if (inspection.args.Has("visual_port")) {
+    log.Warning("--visual-port has no effect: the page is a file");
+  }
   RunRecord record;
-  record.command = invocation.command;
+  record.command = inspection.invocation.command;
   record.version = kVersion;
-  record.origin = DescribeOrigin(args, kInspectModelCommand.options(), invocation);
+  record.origin =
+      DescribeOrigin(inspection.args, kInspectModelCommand.options(), inspection.invocation);
   VERNIER_TRY(SaveGraphPage(path, *report, std::move(record)));
   log.Info("Viewer HTML saved to " + file);
   return {};
 }
 
-Status ShowAsJson(const ParsedArgs& args, const OnnxModel& model) {
-  for (const std::string_view dest : {"layer", "load_outputs_paths", "runners"}) {
-    const bool runners = dest == "runners" && !args.Runners().empty();
-    if (!runners && !args.Has(dest)) continue;
+Status ShowAsJson(const Inspection& inspection, const OnnxModel& model) {
+  const ParsedArgs& args = inspection.args;
+  const std::string_view beside = inspection.plan.layer     ? args.Flag("layer")
+                                  : LoadsOutputs(args)      ? args.Flag("load_outputs_paths")
+                                  : !args.Runners().empty() ? "the runner"
+                                                            : "";
+  if (!beside.empty()) {
     return InvalidArgument("--format json shows the whole structure and no values; leave out " +
-                           std::string(runners ? "the runner" : args.Flag(dest)));
+                           std::string(beside));
   }
   std::vector<std::string_view> unbounded;
-  if (args.Has("list_unbounded_dds")) {
+  const bool lists = inspection.plan.unbounded_sizes;
+  if (lists) {
     VERNIER_ASSIGN_OR_RETURN(unbounded, TensorsWithoutBound(model));
   }
-  const std::string text = FormatModelJson(model, Shows(args, "attrs"),
-                                           args.Has("list_unbounded_dds") ? &unbounded : nullptr);
+  const std::string text =
+      FormatModelJson(model, inspection.plan.parts.attributes, lists ? &unbounded : nullptr);
   VERNIER_TRY(model.CheckIntact());
   return PrintDocument(text);
 }
 
+// Statistics of the tensors' values, where a runner or saved outputs have them; else empty.
+Result<std::string> DescribeValues(const Inspection& inspection, const OnnxModel& model,
+                                   ConsoleLog& log) {
+  const ParsedArgs& args = inspection.args;
+  if (!LoadsOutputs(args) && args.Runners().empty()) return std::string();
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindRun(args, inspection.invocation, log));
+  if (!plan.lenient) {
+    VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "inspect model"));
+  }
+  VERNIER_TRY(CheckRun(plan));
+  VERNIER_ASSIGN_OR_RETURN(
+      std::string values,
+      DescribeActivations(plan, model, inspection.plan.layer.value_or(""), WatchSignals(), log));
+  values.pop_back();
+  return "\n\n" + values;
+}
+
 // `unread` gets the weights that were to be shown and could not be read.
-Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invocation,
-                                 const OnnxModel& model, std::vector<std::string>& unread,
-                                 ConsoleLog& log) {
-  ModelTextOptions options;
+Result<std::string> DescribeOnnx(const Inspection& inspection, const OnnxModel& model,
+                                 std::vector<std::string>& unread, ConsoleLog& log) {
+  ModelTextOptions options = inspection.plan.parts;
+  options.external_data_dir = inspection.model.external_data_dir;
+  options.ignore_external = inspection.model.ignore_external_data;
   options.unread = &unread;
-  options.layers = Shows(args, "layers");
-  options.attributes = Shows(args, "attrs");
-  options.weights = Shows(args, "weights");
-  options.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
-  options.ignore_external = args.Has("ignore_external_data");
-  options.statistics = Shows(args, "stats");
-  const std::string layer(args.Value("layer").value_or(""));
   std::string text;
-  if (args.Has("layer")) {
-    VERNIER_ASSIGN_OR_RETURN(text, FormatLayer(model, options, layer));
+  if (inspection.plan.layer) {
+    VERNIER_ASSIGN_OR_RETURN(text, FormatLayer(model, options, *inspection.plan.layer));
   } else {
     text = FormatModel(model, options);
   }
-  if (args.Has("load_outputs_paths") || !args.Runners().empty()) {
-    VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindRun(args, invocation, log));
-    if (!plan.lenient) {
-      VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "inspect model"));
-    }
-    VERNIER_TRY(CheckRun(plan));
-    VERNIER_ASSIGN_OR_RETURN(std::string activations,
-                             DescribeActivations(plan, model, layer, WatchSignals(), log));
-    activations.pop_back();
-    text += "\n\n" + activations;
-  }
-  return text;
-}
-
-// Options that change the model before it is shown, where it is shown as the file has it.
-Status CheckModelOptions(const ParsedArgs& args) {
-  if (!args.Has("visual") && !args.Has("save_visual")) return {};
-  for (const std::string_view dest : {"do_shape_inference", "fp_to_fp16"}) {
-    if (!args.Has(dest)) continue;
-    return InvalidArgument(std::string(args.Flag(dest)) +
-                           ": the page draws the model as it is in its file; change it with "
-                           "vernier convert first");
-  }
-  return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::string values, DescribeValues(inspection, model, log));
+  return text + values;
 }
 
 // As the file has it, or as the options change it.
-Result<OnnxModel> OpenShown(const ParsedArgs& args, const std::string& path, Logger& log) {
-  if (!args.Has("do_shape_inference") && !args.Has("fp_to_fp16")) return OnnxModel::Open(path);
+Result<OnnxModel> OpenShown(const Inspection& inspection, Logger& log) {
+  const ParsedArgs& args = inspection.args;
+  if (!args.Has("do_shape_inference") && !inspection.model.fp_to_fp16) {
+    return OnnxModel::Open(inspection.model.path);
+  }
+  if (inspection.plan.draws) {
+    return InvalidArgument(
+        std::string(args.Flag(inspection.model.fp_to_fp16 ? "fp_to_fp16" : "do_shape_inference")) +
+        ": the page draws the model as it is in its file; change it with vernier convert first");
+  }
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
   return LoadAsAsked(args, pool, log);
 }
 
-Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
-                   ConsoleLog& log) {
-  const bool json = WantsDocument(args);
-  if (!json) log.Info("Loading model: " + AbsolutePath(path));
+Status InspectOnnx(const Inspection& inspection, ConsoleLog& log) {
+  if (!inspection.json) log.Info("Loading model: " + AbsolutePath(inspection.model.path));
   NoLog silence;
-  VERNIER_TRY(CheckModelOptions(args));
-  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model,
-                           OpenShown(args, path, json ? static_cast<Logger&>(silence) : log));
-  if (json) return ShowAsJson(args, model);
-  if (args.Has("visual") || args.Has("save_visual")) {
-    return SaveVisual(args, invocation, path, log);
-  }
+  VERNIER_ASSIGN_OR_RETURN(
+      const OnnxModel model,
+      OpenShown(inspection, inspection.json ? static_cast<Logger&>(silence) : log));
+  if (inspection.json) return ShowAsJson(inspection, model);
+  if (inspection.plan.draws) return SaveVisual(inspection, log);
   std::vector<std::string> unread;
-  VERNIER_ASSIGN_OR_RETURN(const std::string text,
-                           DescribeOnnx(args, invocation, model, unread, log));
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, DescribeOnnx(inspection, model, unread, log));
   VERNIER_TRY(model.CheckIntact());
   log.Info("==== ONNX Model ====\n" + text);
-  if (args.Has("list_unbounded_dds")) {
+  if (inspection.plan.unbounded_sizes) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string_view> unbounded,
                              TensorsWithoutBound(model));
     log.Info("Found tensors with unbounded DDS: " +
@@ -305,25 +320,32 @@ Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const s
                    unread.front() + "; --ignore-external-data shows the rest without them");
 }
 
-Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  const std::string path(args.Value("model_file").value_or(""));
-  if (path.empty()) return InvalidArgument("no model is named");
-  const auto type = args.Value("model_type");
+// A script's function is named behind a colon.
+Result<ModelType> TypeOf(const ModelPlan& model) {
   ModelTypeHints hints;
-  if (type) hints.given = ModelTypeFromName(*type);
-  // A script's function is named behind a colon.
-  const size_t colon = path.find(".py:");
-  const std::string file = colon == std::string::npos ? path : path.substr(0, colon + 3);
-  VERNIER_ASSIGN_OR_RETURN(const ModelType found, InferModelType(file, hints));
-  const bool script = found == ModelType::kTrtNetworkScript;
-  const bool network = script || (found == ModelType::kOnnx && args.Has("display_as"));
-  VERNIER_TRY(CheckKind(args, network, found == ModelType::kEngine, log));
-  VERNIER_TRY(CheckInputOptions(args, found, log));
-  if (network) return InspectNetwork(args, log);
-  if (found == ModelType::kOnnx) return InspectOnnx(args, invocation, path, log);
-  if (found == ModelType::kEngine) return InspectEngine(args, path, log);
-  return Unimplemented("inspect model shows ONNX models and TensorRT engines, and '" + path +
-                       "' is of type " + std::string(ModelTypeName(found)) +
+  if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
+  const size_t colon = model.path.find(".py:");
+  return InferModelType(colon == std::string::npos ? model.path : model.path.substr(0, colon + 3),
+                        hints);
+}
+
+Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
+  Inspection inspection{args, invocation, {}, {}, WantsDocument(args)};
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {inspection.model, inspection.plan}));
+  if (inspection.model.path.empty()) return InvalidArgument("no model is named");
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, TypeOf(inspection.model));
+  const bool network = type == ModelType::kTrtNetworkScript ||
+                       (type == ModelType::kOnnx && inspection.plan.as_network);
+  const Subject subject = network                      ? Subject::kNetwork
+                          : type == ModelType::kEngine ? Subject::kEngine
+                                                       : Subject::kGraph;
+  VERNIER_TRY(CheckSubject(inspection, subject, log));
+  VERNIER_TRY(CheckInputOptions(args, type, log));
+  if (network) return InspectNetwork(inspection, log);
+  if (type == ModelType::kOnnx) return InspectOnnx(inspection, log);
+  if (type == ModelType::kEngine) return InspectEngine(inspection, log);
+  return Unimplemented("inspect model shows ONNX models and TensorRT engines, and '" +
+                       inspection.model.path + "' is of type " + std::string(ModelTypeName(type)) +
                        "; `vernier convert` makes an ONNX model of TensorFlow's");
 }
 

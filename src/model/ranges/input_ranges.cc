@@ -71,11 +71,10 @@ class RangeFinder {
     std::unordered_set<std::string_view> constants;
     for (const OnnxTensor& tensor : model_.graph().initializers) constants.insert(tensor.name);
     for (const OnnxValue& input : model_.graph().inputs) {
-      const DTypeKind kind = Kind(input.dtype);
-      const bool integer = kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
-      const bool truth = kind == DTypeKind::kBool;
+      const bool integer = IsIntegral(input.dtype);
+      const bool truth = input.dtype == DType::kBool;
       if (constants.contains(input.name)) continue;
-      if (!integer && !truth && kind != DTypeKind::kFloat) continue;
+      if (!integer && !truth && Kind(input.dtype) != DTypeKind::kFloat) continue;
       legal_ = {};
       telling_ = {};
       impossible_.clear();

@@ -72,10 +72,9 @@ void AddSum(Interval other, ValuePath& way) {
 
 void ThroughCast(int64_t to, ValuePath& way) {
   const DType type = DTypeFromOnnx(static_cast<int32_t>(to)).value_or(DType::kUndefined);
-  const DTypeKind kind = Kind(type);
-  way.whole = kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+  way.whole = IsIntegral(type);
   way.kind.integer |= way.whole;
-  way.kind.mask |= kind == DTypeKind::kBool;
+  way.kind.mask |= type == DType::kBool;
 }
 
 // Whether the comparison with a constant is true of an input of 1.

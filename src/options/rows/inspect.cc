@@ -1,4 +1,8 @@
+#include <algorithm>
+
+#include "inference/inspection.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -7,9 +11,32 @@ constexpr std::string_view kShown[] = {"layers", "attrs", "weights", "stats"};
 constexpr std::string_view kDisplayAs[] = {"trt"};
 constexpr std::string_view kFormats[] = {"text", "json"};
 
+Status SetShown(const OptionInput& input, InspectionPlan& plan) {
+  std::vector<std::string> words;
+  VERNIER_TRY(ReadValue(input, words));
+  const auto shows = [&](const char* word) { return std::ranges::count(words, word) > 0; };
+  plan.parts.layers = shows("layers");
+  plan.parts.attributes = shows("attrs");
+  plan.parts.weights = shows("weights");
+  plan.parts.statistics = shows("stats");
+  return {};
+}
+
+Status SetPage(const OptionInput& input, InspectionPlan& plan) {
+  plan.draws = true;
+  return ReadValue(input, plan.page);
+}
+
+// "trt" is the only word.
+Status SetNetwork(const OptionInput&, InspectionPlan& plan) {
+  plan.as_network = true;
+  return {};
+}
+
 constexpr OptionRow kInspect[] = {
     {.flags = {"--convert-to", "--display-as"},
      .dest = "display_as",
+     .sets = SetBy<&SetNetwork>(),
      .arity = Arity::kOne,
      .choices = kDisplayAs,
      .metavar = "FORMAT",
@@ -17,6 +44,7 @@ constexpr OptionRow kInspect[] = {
              " Python package tensorrt."},
     {.flags = {"--show"},
      .dest = "show",
+     .sets = SetBy<&SetShown>(),
      .arity = Arity::kPlus,
      .choices = kShown,
      .own_choices = 1,
@@ -27,6 +55,7 @@ constexpr OptionRow kInspect[] = {
          " layers; attrs adds origins and tactics."},
     {.flags = {"--layer"},
      .dest = "layer",
+     .sets = Sets<&InspectionPlan::layer>(),
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help =
@@ -36,9 +65,11 @@ constexpr OptionRow kInspect[] = {
      .origin = Origin::kOurs},
     {.flags = {"--list-unbounded-dds"},
      .dest = "list_unbounded_dds",
+     .sets = Sets<&InspectionPlan::unbounded_sizes>(),
      .help = "List tensors whose values determine a size and that have no upper bound."},
     {.flags = {"--combine-tensor-info"},
      .dest = "combine_tensor_info",
+     .sets = Sets<&InspectionPlan::tensor_ranges>(),
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
@@ -57,6 +88,7 @@ constexpr OptionRow kInspect[] = {
      .origin = Origin::kOurs},
     {.flags = {"--visual"},
      .dest = "visual",
+     .sets = Sets<&InspectionPlan::draws>(),
      .help = "Write an HTML page that draws the graph: one file, which opens without a network"
              " connection.",
      .standing = Standing::kBetter,
@@ -71,6 +103,7 @@ constexpr OptionRow kInspect[] = {
      .note = "A warning: there is no server."},
     {.flags = {"--save-visual"},
      .dest = "save_visual",
+     .sets = SetBy<&SetPage>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .fallback = "STEM.html, in the current folder",

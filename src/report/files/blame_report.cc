@@ -12,8 +12,7 @@ namespace {
 
 // Of integers that a double has not rounded.
 std::string WholeDigits(const std::string& dtype, double value) {
-  const DTypeKind kind = Kind(DTypeFromName(dtype).value_or(DType::kUndefined));
-  const bool integer = kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+  const bool integer = IsIntegral(DTypeFromName(dtype).value_or(DType::kUndefined));
   return integer && std::fabs(value) <= 0x1p53 ? std::to_string(static_cast<int64_t>(value)) : "";
 }
 

@@ -23,8 +23,7 @@ std::string_view OutputVerdict(const PairRecord& pair, const OutputRecord& outpu
 
 bool HoldsIntegers(const OutputRecord& output) {
   const auto is_integer = [](const std::string& name) {
-    const DTypeKind kind = Kind(DTypeFromName(name).value_or(DType::kUndefined));
-    return kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+    return IsIntegral(DTypeFromName(name).value_or(DType::kUndefined));
   };
   return is_integer(output.dtype) && is_integer(output.other_dtype);
 }

@@ -27,7 +27,7 @@ Status CheckOneEngine(const RunPlan& plan, const RunnerPlan& runner) {
   if (IsBuilt(runner) || (!sharded && plan.execution.WorkersOfRunner() == 1)) return {};
   const std::string where = sharded ? "shard" : "worker";
   return InvalidArgument("runner '" + runner.name + "' would build an engine in every " + where +
-                         ", and no two of them need compute the same: make it first, and give it "
+                         ", and two builds need not compute the same: make it first, and give it "
                          "with --model-type engine");
 }
 

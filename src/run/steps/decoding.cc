@@ -29,9 +29,7 @@ bool MasksPrompt(const std::string& mask, const Tensor& values, const Tensor& pr
   const Dims &has = values.dims(), &wants = prompt.dims();
   const bool alike = !has.empty() && has.size() == wants.size() && has.back() >= wants.back() &&
                      std::equal(has.begin(), has.end() - 1, wants.begin());
-  const bool whole = values.dtype() == DType::kBool ||
-                     Kind(values.dtype()) == DTypeKind::kSignedInt ||
-                     Kind(values.dtype()) == DTypeKind::kUnsignedInt;
+  const bool whole = values.dtype() == DType::kBool || IsIntegral(values.dtype());
   return alike && whole && CanCast(values.dtype(), DType::kInt64);
 }
 
@@ -115,9 +113,7 @@ const TokenPair* Decoding::PairOf(size_t runner) const {
 Status Decoding::CheckPrompt(const TokenPair& pair, const StepPosition& position,
                              const Tensor& prompt) const {
   const size_t rank = prompt.dims().size();
-  const bool number = Kind(prompt.dtype()) == DTypeKind::kSignedInt ||
-                      Kind(prompt.dtype()) == DTypeKind::kUnsignedInt;
-  if (!number || rank < 1 || rank > 2 || prompt.element_count() == 0) {
+  if (!IsIntegral(prompt.dtype()) || rank < 1 || rank > 2 || prompt.element_count() == 0) {
     return Malformed("--decode: the prompt '" + pair.tokens + "'" + OfSequence(position) +
                      " is to be integers [batch, sequence] with one token at least, and is " +
                      std::string(DTypeName(prompt.dtype())) + " " + FormatDims(prompt.dims()));

@@ -44,7 +44,7 @@ std::string StepStates::NoteOnState(size_t runner) const {
   }
   if (words.empty()) return "";
   return "keeps its state inside: --feed-back" + words +
-         " feeds it nothing (a word with its label does: " + shown_[runner] + ":OUTPUT:INPUT)";
+         " does not apply to it (to feed it, name the runner: " + shown_[runner] + ":OUTPUT:INPUT)";
 }
 
 bool StepStates::MayHideState(size_t runner) const {
