@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,11 +13,19 @@
 
 namespace vernier {
 
+/// What a model can become.
+enum class ConversionTarget : uint8_t {
+  kOnnx,
+  kEngine,
+  kOnnxLike,  ///< the network that TensorRT's parser makes, for viewers of ONNX files
+};
+
 struct ConversionPlan {
+  std::optional<ConversionTarget> target;  ///< none: by the name of `output`
   /// Its model, with what is changed in it, and the options of its format if that is TensorFlow's:
   /// it becomes ONNX first.
   RunnerPlan source;
-  std::string output;  ///< the ONNX file; not used where an engine is built
+  std::string output;
   /// The one runner that builds an engine and saves it. It gets the model of `source`.
   std::optional<RunPlan> build;
   ExecutionPlan execution;  ///< of the workers that convert

@@ -58,9 +58,7 @@ void Overwrite(std::span<T> elements, DType dtype, ExtremeSet set, NumpyRandom& 
   }
 }
 
-bool IsWholeInteger(DType dtype) {
-  return IsIntegral(dtype) && BitsOf(dtype) >= 8;
-}
+bool IsWholeInteger(DType dtype) { return IsIntegral(dtype) && BitsOf(dtype) >= 8; }
 
 // Two's complement, little endian: of 0x80 and 0xff behind zeros, or of 0x7f behind 0xff.
 void PutLimit(std::span<std::byte> element, bool is_signed, bool largest) {

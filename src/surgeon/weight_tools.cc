@@ -1,5 +1,6 @@
 #include "surgeon/weight_tools.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "surgeon/graph_parts.h"
 #include "surgeon/sparse_weights.h"
 #include "surgeon/stripped_weights.h"
+#include "util/input_file.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -87,6 +89,22 @@ Result<ReplacedWeights> PruneWeights(EditableModel& model, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(OnnxModel raw, WithRawValues(model.now(), pruned));
   model.Become(std::move(raw));
   return ReplacedWeights(std::move(pruned));
+}
+
+Result<std::set<std::string>> ReadExcludeList(const WeightStripPlan& plan) {
+  std::set<std::string> names;
+  if (!plan.exclude_list) return names;
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const InputFile> file,
+                           InputFile::Open(*plan.exclude_list));
+  std::string text(file->size(), '\0');
+  VERNIER_TRY(file->ReadAt(0, std::as_writable_bytes(std::span(text))));
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = Trim(std::string_view(text).substr(at, end - at));
+    if (!line.empty()) names.emplace(line);
+    at = end + 1;
+  }
+  return names;
 }
 
 Status StripWeights(EditableModel& model, std::set<std::string> exclude, Logger& log) {

@@ -2,6 +2,7 @@
 // in Polygraphy's words.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,6 +40,13 @@ Result<std::unordered_set<std::string_view>> FindSparseWeights(const EditableMod
 
 /// Makes every weight 2:4 sparse that can be. Errors of EditableModel::ValuesOf.
 Result<ReplacedWeights> PruneWeights(EditableModel& model, Logger& log);
+
+struct WeightStripPlan {
+  std::optional<std::string> exclude_list;  ///< a file with the name of one initializer per line
+};
+
+/// The names in the plan's file. kNotFound, kIo.
+Result<std::set<std::string>> ReadExcludeList(const WeightStripPlan& plan);
 
 /// Empties the weights that TensorRT can refit, but those of `exclude`; one that is not there is
 /// warned of.

@@ -94,7 +94,8 @@ class StepWords(StepsCase):
                                 f"o{steps}.npz")
             self.assertEqual(done.code, 0, done.out + done.err)
         says = ("sequence 0 has 4 steps in 'o4.npz' and 6 steps in 'o6.npz', so the sequences "
-                "after it would be compared with other steps; save both with the same --steps and inputs")
+                "after it would be compared with other steps; save both with the "
+                "same --steps and inputs")
         ended = self.vernier("run", "--load-outputs", "o4.npz", "o6.npz")
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn(says, ended.out + ended.err)

@@ -35,7 +35,6 @@ ALLOWED = {
     "src/cli/script": "scripts for Polygraphy's API, which has these runners",
     "src/cli/commands/backends.cc": "the row tensorrt_python of the list",
     "src/cli/commands/bind_inference.cc": "one inference of ONNX Runtime, by definition",
-    "src/cli/commands/convert.cc": "the words of --convert-to, which are Polygraphy's",
     "src/cli/commands/debug_precision.cc": "debug precision is about TensorRT's engines",
     "src/cli/commands/documentation.cc": "the name of a page: TensorRT's options",
     "src/cli/commands/inspect_model.cc": "engines are TensorRT's, and so are flags about them",

@@ -20,41 +20,25 @@
 namespace vernier {
 namespace {
 
-enum class Target : uint8_t { kOnnx, kEngine, kOnnxLike };
-
-struct TargetName {
-  std::string_view word;
-  Target target;
-};
-
-constexpr TargetName kTargets[] = {{"onnx", Target::kOnnx},
-                                   {"trt", Target::kEngine},
-                                   {"onnx-like-trt-network", Target::kOnnxLike}};
-
 struct Conversion {
   const ParsedArgs& args;
   ModelPlan model;
-  std::string output;
+  ConversionPlan plan;
   Logger& log;
-  bool lenient = false;
 };
 
-Result<Target> TargetOf(const ParsedArgs& args, const std::string& output) {
-  const std::string_view word = args.Value("convert_to").value_or("");
-  for (const TargetName& known : kTargets) {
-    if (known.word == word) return known.target;
-  }
+Result<ConversionTarget> TargetOf(const std::string& output) {
   const std::optional<ModelType> type = ModelTypeFromExtension(output);
   if (!type) {
     return InvalidArgument("Could not automatically determine model type based on output path: " +
                            output + "\nPlease specify the desired output format with --convert-to");
   }
-  if (*type == ModelType::kOnnx) return Target::kOnnx;
-  if (*type == ModelType::kEngine) return Target::kEngine;
+  if (*type == ModelType::kOnnx) return ConversionTarget::kOnnx;
+  if (*type == ModelType::kEngine) return ConversionTarget::kEngine;
   return InvalidArgument("Cannot convert to model type: " + std::string(ModelTypeName(*type)));
 }
 
-Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) {
+Result<ModelPlan> FindModel(const ParsedArgs& args, ConversionTarget target, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
   ModelTypeHints hints;
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
@@ -63,7 +47,8 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) 
   if (!path.exists) WarnOfMissingModel(path.path, log);
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
   // TensorRT 8 makes engines of UFF and Caffe.
-  const std::string_view way_out = target == Target::kEngine ? std::string_view() : WayOut(type);
+  const std::string_view way_out =
+      target == ConversionTarget::kEngine ? std::string_view() : WayOut(type);
   if (!way_out.empty()) {
     return InvalidArgument("Model type: " + std::string(ModelTypeName(type)) +
                            " could not be converted.\nNote: " + std::string(way_out));
@@ -81,7 +66,7 @@ Status CheckForOnnxFile(const Conversion& conversion) {
     const OptionRow& row = *given.row;
     const bool shapes = row.dest == "input_shapes";
     if (!IsForTensorRt(row) && !shapes && !DataLoaderGroup().Has(row.dest)) continue;
-    if ((shapes || row.dest.starts_with("save_")) && !conversion.lenient) {
+    if ((shapes || row.dest.starts_with("save_")) && !conversion.model.fp16_clamps) {
       return InvalidArgument(
           std::string(given.flag) +
           " has no effect on an ONNX file: leave it out, or convert to an "
@@ -106,8 +91,8 @@ void WarnOfTensorFlowOptions(const Conversion& conversion) {
 }
 
 // Only an engine's profiles have sizes.
-Status CheckDims(const ParsedArgs& args, Target target) {
-  if (target == Target::kEngine || !args.Has("dims")) return {};
+Status CheckDims(const ParsedArgs& args, ConversionTarget target) {
+  if (target == ConversionTarget::kEngine || !args.Has("dims")) return {};
   return InvalidArgument(std::string(args.Flag("dims")) +
                          " has no effect on an ONNX file, whose free dimensions stay free: leave "
                          "it out, or convert to an engine");
@@ -132,37 +117,38 @@ Status WriteNetwork(const Conversion& conversion, ConsoleLog& log) {
 Result<RunPlan> BindBuild(const Conversion& conversion) {
   ModelPlan built = conversion.model;
   if (IsTensorFlows(built)) built.type = std::string(ModelTypeName(ModelType::kOnnx));
-  return BindEngineBuild(conversion.args, built, conversion.output, conversion.log);
+  return BindEngineBuild(conversion.args, built, conversion.plan.output, conversion.log);
 }
 
-Result<ConversionPlan> BindConversion(const Conversion& conversion, Target target) {
+Status BindConversion(Conversion& conversion) {
   const ParsedArgs& args = conversion.args;
-  ConversionPlan plan;
+  ConversionPlan& plan = conversion.plan;
   plan.source.model = conversion.model;
-  plan.output = conversion.output;
   VERNIER_TRY(BindWorkers(args, plan.execution));
   if (IsTensorFlows(conversion.model)) {
     VERNIER_TRY(BindOptions(args, {}, {plan.source}));
   } else {
     WarnOfTensorFlowOptions(conversion);
   }
-  if (target == Target::kOnnx) VERNIER_TRY(CheckForOnnxFile(conversion));
-  if (target == Target::kEngine) {
+  if (plan.target == ConversionTarget::kOnnx) VERNIER_TRY(CheckForOnnxFile(conversion));
+  if (plan.target == ConversionTarget::kEngine) {
     VERNIER_ASSIGN_OR_RETURN(plan.build, BindBuild(conversion));
   }
-  return plan;
+  return {};
 }
 
 Status Convert(const ParsedArgs& args, bool as_polygraphy, ConsoleLog& log) {
-  const std::string output(*args.Value("output"));
-  VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
-  VERNIER_TRY(CheckDims(args, target));
-  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
-  const bool lenient = as_polygraphy || args.Has("lenient");
-  model.fp16_clamps = model.skips_unknown_types = lenient;
-  const Conversion conversion{args, std::move(model), output, log, lenient};
-  if (target == Target::kOnnxLike) return WriteNetwork(conversion, log);
-  VERNIER_ASSIGN_OR_RETURN(const ConversionPlan plan, BindConversion(conversion, target));
+  Conversion conversion{args, {}, {}, log};
+  ConversionPlan& plan = conversion.plan;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
+  if (!plan.target) {
+    VERNIER_ASSIGN_OR_RETURN(plan.target, TargetOf(plan.output));
+  }
+  VERNIER_TRY(CheckDims(args, *plan.target));
+  VERNIER_ASSIGN_OR_RETURN(conversion.model, FindModel(args, *plan.target, log));
+  if (as_polygraphy) conversion.model.fp16_clamps = conversion.model.skips_unknown_types = true;
+  if (plan.target == ConversionTarget::kOnnxLike) return WriteNetwork(conversion, log);
+  VERNIER_TRY(BindConversion(conversion));
   WaitingLine line(!args.Has("no_progress"));
   return ConvertModel(plan, WatchSignals(), log, [&line](auto seconds) { line.Show(seconds); });
 }

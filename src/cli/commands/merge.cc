@@ -19,13 +19,13 @@
 namespace vernier {
 namespace {
 
-Status CheckMergePlan(const MergePlan& merge, const SavePlan& save, bool status) {
-  if (merge.output.empty() && !status) {
+Status CheckMergePlan(const MergePlan& merge, const SavePlan& save) {
+  if (merge.output.empty() && !merge.only_status) {
     return InvalidArgument("merge: the name of the record is missing: give -o FILE");
   }
   const bool reports = !save.reports.empty() || !merge.rows.empty() || save.reproducible;
   const bool merges = reports || merge.partial || !merge.output.empty();
-  if (status && merges) {
+  if (merge.only_status && merges) {
     return InvalidArgument(
         "--status: it only looks at the parts and writes nothing: leave -o, --partial,"
         " --report, --save-rows and --reproducible out, or leave --status out to merge");
@@ -74,15 +74,14 @@ int MergeCommand(std::span<const std::string> words, const Invocation& invocatio
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const ParsedArgs& args = start.args;
-  const bool status = args.Has("status");
   MergePlan merge;
   SavePlan save;
   Status bound = BindOptions(args, {.log = &log}, {merge, save});
   merge.parts.insert(merge.parts.end(), more.begin(), more.end());
   merge.rows = save.rows;
-  if (bound.ok()) bound = CheckMergePlan(merge, save, status);
+  if (bound.ok()) bound = CheckMergePlan(merge, save);
   if (!bound.ok()) return EndCommand(bound, invocation, log);
-  if (status) return ReportStatus(merge, invocation, log);
+  if (merge.only_status) return ReportStatus(merge, invocation, log);
   KeepFreedMemory();
   MergeOutcome merged = MergeShards(merge, log);
   RunOutcome& outcome = merged.outcome;

@@ -1,13 +1,10 @@
 // Weights made sparse, taken out of a model, and put back as stand-ins.
-#include <algorithm>
 #include <set>
 
 #include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
 #include "options/table/option_sets.h"
 #include "surgeon/weight_tools.h"
-#include "util/input_file.h"
-#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -24,25 +21,10 @@ Status Prune(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& l
   return Save(opened, args, pruned, log);
 }
 
-Result<std::set<std::string>> ReadExcludeList(const ParsedArgs& args) {
-  std::set<std::string> names;
-  const auto path = args.Value("exclude_list");
-  if (!path) return names;
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const InputFile> file,
-                           InputFile::Open(std::string(*path)));
-  std::string text(file->size(), '\0');
-  VERNIER_TRY(file->ReadAt(0, std::as_writable_bytes(std::span(text))));
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = Trim(std::string_view(text).substr(at, end - at));
-    if (!line.empty()) names.emplace(line);
-    at = end + 1;
-  }
-  return names;
-}
-
 Status Strip(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(std::set<std::string> exclude, ReadExcludeList(args));
+  WeightStripPlan plan;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
+  VERNIER_ASSIGN_OR_RETURN(std::set<std::string> exclude, ReadExcludeList(plan));
   VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
   opened.LogSummary("Original Model:", log);
   VERNIER_TRY(StripWeights(opened.model(), std::move(exclude), log));

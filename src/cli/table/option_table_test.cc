@@ -138,8 +138,6 @@ TEST(RunOptionTable, SharesADestOnlyBetweenRowsOfOneKind) {
 // Commands that read some of their options by name.
 constexpr std::string_view kReadByName[] = {"batch",
                                             "compare",
-                                            "merge",
-                                            "convert",
                                             "check accuracy",
                                             "check lint",
                                             "debug build",

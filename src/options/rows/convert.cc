@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "inference/converting.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -6,6 +9,20 @@ namespace {
 
 constexpr std::string_view kConvertTitle = "Conversion", kConvertAbout = "what is read and written";
 constexpr std::string_view kConvertTargets[] = {"onnx", "trt", "onnx-like-trt-network"};
+
+Status SetTarget(const OptionInput& input, ConversionPlan& plan) {
+  constexpr ConversionTarget kTargets[] = {ConversionTarget::kOnnx, ConversionTarget::kEngine,
+                                           ConversionTarget::kOnnxLike};
+  const auto* word = std::ranges::find(kConvertTargets, TextOf(input));
+  plan.target = kTargets[word - kConvertTargets];
+  return {};
+}
+
+// Polygraphy clamps weights, and skips operators that are not there.
+Status SetLenientModel(const OptionInput&, ModelPlan& model) {
+  model.fp16_clamps = model.skips_unknown_types = true;
+  return {};
+}
 
 constexpr OptionRow kConvert[] = {
     {.dest = "model_file",
@@ -16,6 +33,7 @@ constexpr OptionRow kConvert[] = {
      .help = "The model to convert."},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&ConversionPlan::output>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
@@ -23,6 +41,7 @@ constexpr OptionRow kConvert[] = {
      .help = "Where to write the converted model. The file appears only once it is complete."},
     {.flags = {"--convert-to"},
      .dest = "convert_to",
+     .sets = SetBy<&SetTarget>(),
      .arity = Arity::kOne,
      .choices = kConvertTargets,
      .metavar = "FORMAT",
@@ -34,6 +53,7 @@ constexpr OptionRow kConvert[] = {
 constexpr OptionRow kConvertLenient[] = {
     {.flags = {"--lenient"},
      .dest = "lenient",
+     .sets = SetBy<&SetLenientModel>(),
      .help =
          "With --fp-to-fp16: clamp weights beyond 10000 to 10000, as Polygraphy does, instead of"
          " keeping nodes with weights beyond 65504 in float32. Operators of"

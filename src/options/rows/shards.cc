@@ -89,6 +89,7 @@ constexpr OptionRow kMerge[] = {
      .origin = Origin::kOurs},
     {.flags = {"--status"},
      .dest = "status",
+     .sets = Sets<&MergePlan::only_status>(),
      .help = "Only report which shards are done, begun (PART.partial) and missing, in how many"
              " iterations all outputs agree so far, and about how long the rest will take. The"
              " exit code is 0 if all shards are done, 4 if some are not, and 3 if their parts would"

@@ -3,6 +3,7 @@
 #include "options/table/option_values.h"
 #include "options/table/parsed_args.h"
 #include "surgeon/node_insertion.h"
+#include "surgeon/weight_tools.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 
@@ -240,6 +241,7 @@ constexpr OptionRow kInsert[] = {
 constexpr OptionRow kWeightStrip[] = {
     {.flags = {"--exclude-list"},
      .dest = "exclude_list",
+     .sets = Sets<&WeightStripPlan::exclude_list>(),
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",

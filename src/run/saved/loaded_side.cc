@@ -38,7 +38,8 @@ Status CheckSequences(const LoadedRuns& runs) {
       return Malformed("--load-outputs: sequence " + std::to_string(k) + " has " +
                        Counted(first[k], "step") + " in '" + runs.runs().front().path + "' and " +
                        Counted(other[k], "step") + " in '" + runs.runs()[i].path +
-                       "', so the sequences after it would be compared with other steps; save both with the same "
+                       "', so the sequences after it would be compared with other steps; save both "
+                       "with the same "
                        "--steps and inputs");
     }
   }

@@ -14,10 +14,11 @@ namespace vernier {
 
 struct MergePlan {
   std::vector<std::string> parts;
-  std::string output;    ///< of the record, or, with `partial`, of the part
-  std::string rows;      ///< --save-rows; empty: not saved
-  bool partial = false;  ///< parts of some shards to one part, for another merge
-  bool mixed = false;    ///< runners of other versions and devices may have made the parts
+  std::string output;        ///< of the record, or, with `partial`, of the part
+  std::string rows;          ///< --save-rows; empty: not saved
+  bool partial = false;      ///< parts of some shards to one part, for another merge
+  bool only_status = false;  ///< nothing is merged
+  bool mixed = false;        ///< runners of other versions and devices may have made the parts
 };
 
 struct MergeOutcome {
