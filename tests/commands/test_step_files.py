@@ -136,7 +136,7 @@ class StepFiles(StepsCase):
                 self.save_two(path, "--feed-back", "hn:h", "--state", "reference")
                 code, said = self.beside(path, "b", "--feed-back", "hn:h", "--atol", "9")
                 self.assertEqual(code, 4, said)
-                self.assertIn(f"x vs. f: b: the steps of 'f: b' were fed with --state reference, "
+                self.assertIn("x vs. f: b: the steps of 'f: b' were fed with --state reference, "
                               "and those of 'x' with --state own: give both the same --state, or "
                               "save the outputs again", said)
 
