@@ -138,7 +138,8 @@ std::optional<RestError> ErrorOfRest(const OutputComparison& output) {
   if (!sums.ok()) return std::nullopt;
   const double squares = sums->difference_squared;
   const auto count = static_cast<double>(output.a.element_count() - rest->cleared);
-  if (squares == 0 || count == 0) return RestError();
+  if (count == 0) return RestError();
+  if (squares == 0) return RestError{0, 0};
   return RestError{std::scalbn(std::sqrt(squares / count), sums->exponent),
                    std::sqrt(squares / sums->b_squared)};
 }

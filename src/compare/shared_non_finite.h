@@ -28,10 +28,10 @@ bool FailsAlike(const IterationComparison& comparison);
 /// Does an output that fails hold nothing else than such places, so that nothing was compared?
 bool HoldsNothingElse(const OutputComparison& output);
 
-/// Of the elements beside the infinities of both sides.
+/// Of the elements beside the infinities of both sides; none where there are no others.
 struct RestError {
-  double rms = 0;
-  double relative = 0;  ///< L2 norm of the differences over that of B
+  std::optional<double> rms;
+  std::optional<double> relative;  ///< L2 norm of the differences over that of B
 };
 /// Of an output that passes with infinities that both sides have alike. nullopt: it does not, or
 /// has none.

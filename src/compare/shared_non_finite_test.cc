@@ -76,8 +76,25 @@ TEST(ErrorOfRest, IsThatOfTheElementsBesideInfinities) {
                                    {"b", {}, {{"y", Floats({3, 5, kInfinity})}}}, infinite, {})
                       .outputs.front());
   ASSERT_TRUE(rest);
-  EXPECT_NEAR(rest->rms, std::sqrt(0.5), 1e-6);
-  EXPECT_NEAR(rest->relative, std::sqrt(1 / 34.0), 1e-6);
+  EXPECT_NEAR(*rest->rms, std::sqrt(0.5), 1e-6);
+  EXPECT_NEAR(*rest->relative, std::sqrt(1 / 34.0), 1e-6);
+}
+
+TEST(ErrorOfRest, IsNoneWhereNothingIsLeft) {
+  CompareOptions infinite;
+  infinite.infinities_compare_equal = true;
+  const auto rest_of = [&](const Tensor& a, const Tensor& b) {
+    return ErrorOfRest(CompareIteration({"a", {}, {{"y", a}}}, {"b", {}, {{"y", b}}}, infinite, {})
+                           .outputs.front());
+  };
+  const auto none = rest_of(Floats({kInfinity, -kInfinity}), Floats({kInfinity, -kInfinity}));
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->rms);
+  EXPECT_FALSE(none->relative);
+  const auto equal = rest_of(Floats({kInfinity, 2}), Floats({kInfinity, 2}));
+  ASSERT_TRUE(equal);
+  EXPECT_EQ(equal->rms, 0);
+  EXPECT_EQ(equal->relative, 0);
 }
 
 TEST(WithoutSharedNonFinite, IsAbsentWhereThereIsNone) {

@@ -101,6 +101,7 @@ class Concatenation {
   Status AppendRun(const DataSource& source, size_t run, ResultsWriter& writer) {
     const SavedRun& saved = source.tensors.reader->runs()[run];
     const std::string name = RunnerNameOf(saved);
+    VERNIER_TRY(writer.NoteSteps(IndexOf(name), saved.steps));
     for (size_t i = 0; i < saved.iterations; ++i) {
       VERNIER_TRY(CheckInterrupted(interrupted_));
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, source.tensors.reader->Read(run, i));

@@ -112,6 +112,9 @@ Status WriteOutputs(const FileConversion& conversion, ResultsFormat format) {
   }
   VERNIER_ASSIGN_OR_RETURN(const auto writer,
                            ResultsWriter::Create(conversion.plan.output, names, format));
+  for (size_t i = 0; i < names.size(); ++i) {
+    VERNIER_TRY(writer->NoteSteps(i, runs[conversion.runs[i]].steps));
+  }
   const Status status = ForEach(conversion, [&](size_t position, IterationResult result) {
     if (result.runner_name.empty()) result.runner_name = names[position];
     return writer->Append(position, result);

@@ -136,6 +136,9 @@ Status WriteSelectedOutputs(const FileSelection& selection) {
   VERNIER_ASSIGN_OR_RETURN(
       const auto writer,
       ResultsWriter::Create(selection.plan.output, names, SingleFileFormat(selection.plan.output)));
+  for (size_t i = 0; i < names.size(); ++i) {
+    VERNIER_TRY(writer->NoteSteps(i, selection.source.reader->runs()[selection.runs[i]].steps));
+  }
   const Status status = ForEachSelected(selection, [&](size_t position, IterationResult result) {
     if (result.runner_name.empty()) result.runner_name = names[position];
     return writer->Append(position, result);

@@ -41,12 +41,14 @@ double TimesOver(const OutputComparison& output) {
   return output.passed() ? 0 : std::numeric_limits<double>::infinity();
 }
 
-// NaN and infinities that both sides make alike are no error of one. Of an output that holds
-// nothing else, the name: such a step shows nothing of it.
-std::string OutputNotCompared(const IterationComparison& comparison) {
-  const auto found = std::ranges::find_if(
-      comparison.outputs, [](const OutputComparison& output) { return HoldsNothingElse(output); });
-  return found == comparison.outputs.end() ? "" : found->a_name;
+// NaN and infinities that both sides make alike are no error of one. The outputs that hold nothing
+// else: such a step shows nothing of them.
+std::vector<std::string> OutputsNotCompared(const IterationComparison& comparison) {
+  std::vector<std::string> names;
+  for (const OutputComparison& output : comparison.outputs) {
+    if (HoldsNothingElse(output)) names.push_back(output.a_name);
+  }
+  return names;
 }
 
 // In memory of its own: a state is in that of a worker, which ends with its run. Where that cannot
@@ -85,9 +87,10 @@ class StepWatch final : public NoReports {
       error.times = times;
     }
     errors_.push_back(error);
-    const std::string not_compared = OutputNotCompared(comparison);
-    if (!not_compared.empty())
-      not_compared_[not_compared].push_back(static_cast<size_t>(iteration_));
+    const std::vector<std::string> not_compared = OutputsNotCompared(comparison);
+    for (const std::string& output : not_compared) {
+      not_compared_[output].push_back(static_cast<size_t>(iteration_));
+    }
     const bool shows = !alike || not_compared.empty();
     if (alike && !alike_.there()) Choose(error, alike_);
     const bool counts = !parts_ || iteration_ <= wanted_;

@@ -51,6 +51,24 @@ class StepNans(Case):
         self.assertEqual((step["step"], step["output"], step["wrong_by_itself"]), (9, "y", True))
         self.assertIn(found["culprits"][0]["node"], ("choose", "sum", "total"), said)
 
+    def test_all_outputs_of_a_step_are_named(self):
+        for name in ("good.onnx", "bad.onnx"):
+            counter(name)
+            model = onnx.load(name)
+            model.graph.node.append(helper.make_node("Neg", ["y"], ["z"], name="neg"))
+            model.graph.output.append(helper.make_tensor_value_info("z", TensorProto.FLOAT,
+                                                                    [1, 2]))
+            onnx.save(model, name)
+        x = np.ones((12, 2), "f4")
+        x[3] = np.nan
+        np.savez("x.npz", x=x)
+        _, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                         "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--step-slice",
+                         "x:axis=0,size=1", "--feed-back", "nN:n")
+        for output in ("y", "z"):
+            self.assertIn(f"step 3 of sequence 0: all elements of output '{output}' are the same "
+                          "NaN", " ".join(found["notes"]))
+
     def test_without_a_fault_nothing_is_blamed(self):
         _, found = self.search(0.0, 0)
         self.assertEqual(found["culprits"], [])

@@ -4,6 +4,8 @@ run has other sequences or steps than the file."""
 import sys
 import unittest
 
+import numpy as np
+
 from steps_case import StepsCase
 
 # As many sequences as the file COUNT says, which nobody knows before the last.
@@ -116,6 +118,162 @@ class StepFiles(StepsCase):
                     self.assertIn(f"and this run {here} over all sequences", said)
                 code, said = self.steps(model, 3, *load, "--steps", "4", *more)
                 self.assertEqual(code, 3, said)
+
+    def save_two(self, path, *words):
+        self.recurrent("m.onnx")
+        self.late("late.onnx")
+        code, said = self.steps(("--runner", "a=onnxrt m.onnx", "--runner", "b=onnxrt late.onnx"),
+                                2, "--atol", "9", "--save-outputs", path, *words)
+        self.assertEqual(code, 0, said)
+
+    def beside(self, path, pair, *words, model="m.onnx"):
+        return self.steps(("--runner", f"x=onnxrt {model}"), 2, "--load-outputs", f"f={path}",
+                          "--pairs", f"x:f: {pair}", *words)
+
+    def test_outputs_saved_with_the_state_of_another_runner_are_not_compared(self):
+        for path in ("r.npz", "r.safetensors"):
+            with self.subTest(path):
+                self.save_two(path, "--feed-back", "hn:h", "--state", "reference")
+                code, said = self.beside(path, "b", "--feed-back", "hn:h", "--atol", "9")
+                self.assertEqual(code, 4, said)
+                self.assertIn("x vs. f: b: the steps of 'f: b' were fed with --state reference, "
+                              "and those of 'x' with --state own: give both the same --state, or "
+                              "save the outputs again", said)
+
+    def test_outputs_whose_state_was_their_own_are_compared(self):
+        """As was that of the first runner of a file, whatever --state said."""
+        for state in ("own", "reference", "cross"):
+            self.save_two("s.npz", "--feed-back", "hn:h", "--state", state)
+            for runner, model in (("a", "m.onnx"), ("b", "late.onnx")):
+                with self.subTest(state=state, runner=runner):
+                    code, said = self.beside("s.npz", runner, "--feed-back", "hn:h", "--steps",
+                                             "6", model=model)
+                    alike = runner == "a" or state != "reference"
+                    self.assertEqual(code, 0 if alike else 4, said)
+
+    def test_outputs_of_one_reference_are_compared(self):
+        words = ("--feed-back", "hn:h", "--state", "reference")
+        self.save_two("s.npz", *words)
+        code, said = self.steps(("--runner", "x=onnxrt m.onnx", "--runner", "y=onnxrt late.onnx"),
+                                2, "--load-outputs", "f=s.npz", "--pairs", "y:f: b", *words)
+        self.assertEqual(code, 0, said)
+
+    def test_outputs_of_other_words_of_steps_are_not_compared(self):
+        self.recurrent("m.onnx")
+        self.recurrent("other.onnx", state="s")
+        runs = {"auto": ("--feed-back", "auto"),
+                "hop": ("--step-slice", "x:axis=1,size=4,hop=2", "--steps", "6"),
+                "advance": ("--steps", "6", "--advance", "x:+0.5")}
+        def run(model, words, *more):
+            self.save_feeds("feeds.json", self.recordings(1 if "--advance" in words else 6))
+            slices = () if len(words) > 2 else ("--step-slice", "x:axis=1,size=4")
+            feeding = () if "auto" in words else ("--feed-back", "hn:h")
+            return self.vernier("run", model, "--onnxrt", "--load-inputs", "feeds.json", "--atol",
+                                "9", *slices, *feeding, *words, *more)
+        for name, words in runs.items():
+            self.assertEqual(run("m.onnx", words, "--save-outputs", f"{name}.npz").code, 0)
+            for other, file in ((n, f"{n}.npz") for n in runs if self.path(f"{n}.npz").exists()):
+                with self.subTest(saved=other, run=name):
+                    ended = run("m.onnx", words, "--load-outputs", file)
+                    self.assertEqual(ended.code, 0 if other == name else 4,
+                                     ended.out + ended.err)
+        # Nothing is known of a network whose inputs have other names.
+        ended = run("other.onnx", runs["auto"], "--load-outputs", "auto.npz", "--map-outputs",
+                    "sn=hn")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_nor_those_without_steps(self):
+        self.recurrent("m.onnx")
+        words = ("run", "m.onnx", "--onnxrt", "--iterations", "4", "--atol", "9")
+        steps = ("--steps", "2", "--feed-back", "hn:h")
+        self.assertEqual(self.vernier(*words, "--save-outputs", "without.npz").code, 0)
+        self.assertEqual(self.vernier(*words, *steps, "--save-outputs", "with.npz").code, 0)
+        self.assertEqual(self.vernier(*words, "--iterations", "8", "--save-outputs",
+                                      "without.npz").code, 0)
+        fed = "has steps (--feed-back hn:h), and "
+        for load in (("run", "m.onnx", "--onnxrt", "--iterations", "8", "--atol", "9",
+                      "--load-outputs", "with.npz"),
+                     (*words, *steps, "--load-outputs", "without.npz"),
+                     ("compare", "with.npz", "without.npz", "--atol", "9")):
+            with self.subTest(load):
+                ended = self.vernier(*load)
+                self.assertEqual(ended.code, 4, ended.out + ended.err)
+                self.assertIn(fed, ended.out + ended.err)
+                self.assertIn("has none: give the options that make steps to both",
+                              ended.out + ended.err)
+
+    def test_two_files_that_were_fed_otherwise_are_not_compared(self):
+        self.save_two("own.npz", "--feed-back", "hn:h")
+        self.save_two("other.npz", "--feed-back", "hn:h", "--state", "reference")
+        for path in ("own.npz", "other.npz"):  # of b alone: what `data` makes of a file says it
+            made = self.vernier("data", "convert", path, "--runner", "b", "-o", f"b_{path}")
+            self.assertEqual(made.code, 0, made.out + made.err)
+        for first, second in (("own", "other"), ("other", "own")):
+            for make in (("data", "select", f"b_{second}.npz", "--iterations", "0-5", "-o",
+                          "again.npz"),
+                         ("data", "convert", f"b_{second}.npz", "-o", "again.safetensors"),
+                         ("data", "concat", f"b_{second}.npz", "-o", "again.npz")):
+                with self.subTest(first=first, make=make):
+                    made = self.vernier(*make)
+                    self.assertEqual(made.code, 0, made.out + made.err)
+                    ended = self.vernier("compare", f"b_{first}.npz", make[-1], "--atol", "9")
+                    self.assertEqual(ended.code, 4, ended.out + ended.err)
+                    self.assertIn("were fed with --state ", ended.out + ended.err)
+
+    def test_one_state_by_other_words_is_the_same(self):
+        self.recurrent("m.onnx")
+        model = ("m.onnx", "--onnxrt")
+        self.assertEqual(self.steps(model, 2, "--feed-back", "auto", "--save-outputs",
+                                    "auto.npz")[0], 0)
+        code, said = self.steps(model, 2, "--feed-back", "hn:h", "--load-outputs", "auto.npz")
+        self.assertEqual(code, 0, said)
+
+    def test_another_initial_state_is_named(self):
+        self.recurrent("m.onnx")
+        model, words = ("m.onnx", "--onnxrt"), ("--feed-back", "hn:h", "--atol", "9")
+        for name, value in (("one", 1), ("two", 2)):
+            np.savez(self.path(f"{name}.npz"), h=np.full((1, 4), value, "f4"))
+        begin = {"": (), "one": ("--initial-state", "one.npz"),
+                 "two": ("--initial-state", "two.npz")}
+        for name, state in begin.items():
+            code, said = self.steps(model, 2, *words, *state, "--save-outputs", f"s{name}.npz")
+            self.assertEqual(code, 0, said)
+        for saved in begin:
+            for name, state in begin.items():
+                with self.subTest(saved=saved, run=name):
+                    code, said = self.steps(model, 2, *words, *state, "--load-outputs",
+                                            f"s{saved}.npz")
+                    self.assertEqual(code, 0 if saved == name else 4, said)
+                    self.assertEqual(saved != name, "give both the same --initial-state" in said,
+                                     said)
+
+    def test_another_method_that_resets_is_named(self):
+        self.path("m.py").write_text(INSIDE.format(gain=1) + "\n\ndef clear():\n    pass\n",
+                                     encoding="utf-8")
+        words = ("--model-runner", "m.py")
+        code, said = self.steps(words, 2, "--reset", "clear", "--save-outputs", "o.npz")
+        self.assertEqual(code, 0, said)
+        code, said = self.steps(words, 2, "--reset", "clear", "--load-outputs", "o.npz")
+        self.assertEqual(code, 0, said)
+        code, said = self.steps(words, 2, "--load-outputs", "o.npz", "--atol", "99")
+        self.assertEqual(code, 4, said)
+        self.assertIn("were fed with --reset clear, and those of", said)
+
+    def test_a_file_that_does_not_say_how_it_was_fed_is_compared_with_a_warning(self):
+        self.recurrent("m.onnx")
+        model, words = ("m.onnx", "--onnxrt"), ("--feed-back", "hn:h")
+        self.assertEqual(self.steps(model, 1, *words, "--save-outputs", "o.json")[0], 0)
+        code, said = self.steps(model, 1, *words, "--load-outputs", "o.json")
+        self.assertEqual(code, 0, said)
+        self.assertEqual(said.count("'o.json' does not say how its steps were fed"), 1, said)
+        self.assertEqual(self.steps(model, 1, *words, "--save-outputs", "o.npz")[0], 0)
+        code, said = self.steps(model, 1, *words, "--load-outputs", "o.npz")
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("does not say how", said)
+        # Without steps nothing is asked.
+        self.assertEqual(self.vernier("run", *model, "--save-outputs", "p.json").code, 0)
+        ended = self.vernier("run", *model, "--load-outputs", "p.json")
+        self.assertNotIn("does not say how", ended.out + ended.err)
 
 
 if __name__ == "__main__":

@@ -167,6 +167,7 @@ Result<ArchiveIndex> IndexArchive(const TensorArchive& archive) {
     VERNIER_ASSIGN_OR_RETURN(auto run, MakeRunOf(archive, known.name, Take(grouped, known.key),
                                                  known.iterations->size()));
     run.known = known.iterations;
+    run.steps = known.steps;
     index.runs.push_back(std::move(run));
     std::erase(grouped.keys, known.key);
   }

@@ -21,6 +21,7 @@ struct ArchiveIndex {
     std::vector<uint32_t> begins;   ///< in members: of each iteration, and after the last one
     std::shared_ptr<const ArchiveIterations> known;  ///< nullptr where the file says nothing
     uint64_t first = 0;                              ///< number of the first iteration
+    std::string steps = {};                          ///< SavedRun::steps
     bool whole_names = false;  ///< a tensor is called as in the file: nothing stands for iterations
 
     size_t size() const { return begins.size() - 1; }

@@ -39,6 +39,10 @@ Status WriteRun(JsonWriter& writer, const WrittenMetadata::Run& run) {
   writer.String(run.key);
   writer.Key("name");
   writer.String(run.name);
+  if (!run.steps.empty()) {
+    writer.Key("steps");
+    writer.String(run.steps);
+  }
   writer.Key("iterations");
   writer.BeginArray();
   VERNIER_TRY(run.iterations([&](const ArchiveIteration& iteration) {
@@ -100,12 +104,14 @@ Status ReadIteration(JsonStream& stream, ArchiveIterations& iterations) {
 Result<ArchiveRun> ReadRun(JsonStream& stream) {
   std::optional<std::string> key;
   std::optional<std::string> name;
+  std::optional<std::string> steps;
   std::shared_ptr<ArchiveIterations> iterations;
   const auto bad = [] { return Bad("a run's key, name or iterations"); };
   if (!stream.is(JsonToken::kBeginObject)) return bad();
   VERNIER_TRY(stream.ForEachMember([&](const std::string& member) -> Status {
-    if (member == "key" || member == "name") {
-      VERNIER_ASSIGN_OR_RETURN((member == "key" ? key : name), OptionalText(stream));
+    if (member == "key" || member == "name" || member == "steps") {
+      std::optional<std::string>& text = member == "key" ? key : member == "name" ? name : steps;
+      VERNIER_ASSIGN_OR_RETURN(text, OptionalText(stream));
       return {};
     }
     if (member != "iterations" || !stream.is(JsonToken::kBeginArray)) return stream.Skip();
@@ -113,7 +119,8 @@ Result<ArchiveRun> ReadRun(JsonStream& stream) {
     return stream.ForEachElement([&] { return ReadIteration(stream, *iterations); });
   }));
   if (!key || !name || iterations == nullptr) return bad();
-  return ArchiveRun{*std::move(key), *std::move(name), std::move(iterations)};
+  return ArchiveRun{*std::move(key), *std::move(name), std::move(iterations),
+                    std::move(steps).value_or("")};
 }
 
 Result<StoredType> ReadType(JsonStream& stream) {

@@ -65,6 +65,7 @@ struct ArchiveRun {
   std::string key;   ///< the first part of its tensors' names
   std::string name;  ///< the runner's name
   std::shared_ptr<const ArchiveIterations> iterations;
+  std::string steps = {};  ///< SavedRun::steps
 };
 
 /// Types, each kept once.
@@ -108,6 +109,7 @@ struct WrittenMetadata {
     std::string key;
     std::string name;
     Sequence<ArchiveIteration> iterations;
+    std::string steps = {};  ///< SavedRun::steps; not written where it is empty
   };
 
   bool is_results = false;

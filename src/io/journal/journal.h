@@ -53,6 +53,9 @@ struct JournalSource {
   auto operator<=>(const JournalSource&) const = default;
 };
 
+/// The kind of a source that says how the steps of runner number `name` were fed.
+inline constexpr std::string_view kStepsSource = "steps";
+
 /// Lines with their line ends.
 std::string FormatJournalSource(const JournalSource& source);
 std::string FormatJournalLayout(size_t number, const JournalLayout& layout);

@@ -123,6 +123,9 @@ Status WriteAll(ResultsSource source, const std::string& partial, const std::str
   VERNIER_ASSIGN_OR_RETURN(
       const auto writer,
       ResultsWriter::Create(path, NamesOf(source->runs()), ResultsFormatFor(path), kBeside));
+  for (size_t run = 0; run < source->runs().size(); ++run) {
+    VERNIER_TRY(writer->NoteSteps(run, source->runs()[run].steps));
+  }
   return WriteIterations(
       *source, partial, recovered, *writer,
       [&](size_t run, size_t iteration, const IterationResult& result) {

@@ -102,6 +102,11 @@ class PartialResults final : public ResultsReader::Source {
     for (size_t i = 0; i < journal_.runs.size(); ++i) {
       runs_.push_back({manifest_.runner_names[i], journal_.runs[i].size()});
     }
+    for (const JournalSource& source : journal_.sources) {
+      const std::optional<int64_t> run = ParseInt(source.name);
+      const bool known = source.kind == kStepsSource && run && *run >= 0;
+      if (known && *run < std::ssize(runs_)) runs_[static_cast<size_t>(*run)].steps = source.value;
+    }
   }
 
   const std::vector<SavedRun>& runs() const override { return runs_; }
@@ -331,7 +336,9 @@ std::vector<JournalSource> ReadPartialSources(const std::string& folder) {
   const Result<PartialManifest> manifest = ReadPartialManifest(folder);
   if (!manifest.ok()) return {};
   Result<Journal> journal = ReadJournal(folder, *manifest);
-  return journal.ok() ? std::move(journal->sources) : std::vector<JournalSource>();
+  if (!journal.ok()) return {};
+  std::erase_if(journal->sources, [](const auto& source) { return source.kind == kStepsSource; });
+  return std::move(journal->sources);
 }
 
 bool IsLeftOver(const std::string& folder) {

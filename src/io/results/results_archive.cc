@@ -13,7 +13,7 @@ class ArchiveResults final : public ResultsReader::Source {
   ArchiveResults(std::unique_ptr<TensorArchive> archive, ArchiveIndex index, ArchiveAccess access)
       : archive_(std::move(archive)), index_(std::move(index)), access_(access) {
     for (const ArchiveIndex::Run& run : index_.runs) {
-      runs_.push_back({run.name, run.size(), run.first});
+      runs_.push_back({run.name, run.size(), run.first, run.steps});
     }
   }
 

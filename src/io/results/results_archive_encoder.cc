@@ -67,6 +67,8 @@ class ArchiveEncoder final : public ResultsEncoder {
     return lines + FormatJournalIteration(entry);
   }
 
+  void NoteSteps(size_t runner, const std::string& text) override { runs_[runner].steps = text; }
+
   Status Publish(std::span<const size_t> counts) override {
     bool all = true;
     for (size_t i = 0; i < counts.size(); ++i) all &= runs_[i].count == counts[i];
@@ -80,6 +82,7 @@ class ArchiveEncoder final : public ResultsEncoder {
     size_t count;
     KnownLayout layout;
     RecordSpill iterations;  // see RecordOf()
+    std::string steps = {};
   };
 
   // Whether each number is there, both, and the name.
@@ -108,13 +111,14 @@ class ArchiveEncoder final : public ResultsEncoder {
     WrittenMetadata metadata{.is_results = true, .runs = {}, .feed_count = std::nullopt};
     for (size_t i = 0; i < counts.size(); ++i) {
       const RecordSpill& iterations = runs_[i].iterations;
-      metadata.runs.push_back(
-          {runs_[i].key, runs_[i].name, [&iterations, count = counts[i]](const auto& use) {
-             size_t done = 0;
-             return iterations.ForEach([&](std::string_view record) {
-               return done++ < count ? use(IterationOf(record)) : Status();
-             });
-           }});
+      metadata.runs.push_back({runs_[i].key, runs_[i].name,
+                               [&iterations, count = counts[i]](const auto& use) {
+                                 size_t done = 0;
+                                 return iterations.ForEach([&](std::string_view record) {
+                                   return done++ < count ? use(IterationOf(record)) : Status();
+                                 });
+                               },
+                               runs_[i].steps});
     }
     return metadata;
   }

@@ -85,7 +85,7 @@ void ResultsDirectory::AddRunsOf(size_t file) {
     const auto [entry, is_new] =
         known_.emplace(std::pair(run.name, seen[run.name]++), runs_.size());
     if (is_new) {
-      runs_.push_back({run.name, 0});
+      runs_.push_back({run.name, 0, 0, run.steps});
       places_.emplace_back();
     }
     for (size_t i = 0; i < run.iterations; ++i) {

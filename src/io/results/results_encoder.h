@@ -29,6 +29,9 @@ class ResultsEncoder {
   /// What may be done once the journal has the iteration.
   virtual Status Recorded() { return {}; }
 
+  /// See ResultsWriter::NoteSteps().
+  virtual void NoteSteps(size_t, const std::string&) {}
+
   /// Makes the target from the first counts[i] iterations of each runner i.
   virtual Status Publish(std::span<const size_t> counts) = 0;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
+#include "io/journal/journal.h"
 #include "io/results/partial_places.h"
 #include "io/results/results_encoder.h"
 
@@ -97,6 +98,13 @@ Status ResultsWriter::Append(size_t runner, const IterationResult& result,
   if (broken_.ok()) broken_ = AppendToPart(runner, result, feed);
   if (broken_.ok()) ++finished_[runner];
   return broken_;
+}
+
+Status ResultsWriter::NoteSteps(size_t runner, const std::string& text) {
+  if (text.empty()) return {};
+  encoder_->NoteSteps(runner, text);
+  return folder_.Record(
+      FormatJournalSource({std::string(kStepsSource), std::to_string(runner), text}));
 }
 
 Status ResultsWriter::AppendToPart(size_t runner, const IterationResult& result,

@@ -60,6 +60,10 @@ class ResultsWriter {
   /// Adds a line to the parts' journal, for a run that continues them. kIo.
   Status Record(std::string_view line) { return folder_.Record(line); }
 
+  /// How the steps of a runner were fed: a text that readers give back (SavedRun::steps). JSON,
+  /// which is Polygraphy's, does not keep it. Empty: nothing is noted. kIo.
+  Status NoteSteps(size_t runner, const std::string& text);
+
   size_t finished(size_t runner) const { return finished_[runner]; }
 
   /// Iterations that all runners have finished.

@@ -223,11 +223,13 @@ std::string SeenInWords(const PairRecord& pair, const TimeRecord& time) {
          Counted(steps, "step") + " (--compare-state)";
 }
 
-std::string BadStepInWords(const PairRecord& pair, const OutputRecord& output) {
+// `named`: the sentence so far is about another output.
+std::string BadStepInWords(const PairRecord& pair, const OutputRecord& output, bool named) {
   const TimeRecord& time = *output.time;
   if (time.first_bad_step) {
-    return "first out of tolerance at step " + std::to_string(*time.first_bad_step) +
-           " of sequence " + std::to_string(time.first_bad_sequence.value_or(0)) +
+    return (named ? "output '" + output.name + "' is " : "") + "first out of tolerance at step " +
+           std::to_string(*time.first_bad_step) + " of sequence " +
+           std::to_string(time.first_bad_sequence.value_or(0)) +
            (*time.first_bad_step > 0 ? SeenInWords(pair, time) : "");
   }
   if (output.not_verified > 0) return Counted(output.not_verified, "step") + " could not be judged";
@@ -276,6 +278,23 @@ std::string NoneOutOfBoundInWords(const BlameStepRecord& step) {
          " times its bound" + where;
 }
 
+// Whose growth is told where this output failed first: that of a state that was compared at a few
+// steps is not known, and may be that of an output that was compared at more.
+const OutputRecord& GrowthOf(const PairRecord& pair, const OutputRecord& told) {
+  const TimeRecord& time = *told.time;
+  if (!time.fed_back || time.growth_per_step) return told;
+  const auto rank = [](const OutputRecord& output) {
+    const std::optional<double> grows = GrowingSlope(*output.time);
+    return std::tuple(-output.time->steps, !grows, -grows.value_or(*output.time->growth_per_step));
+  };
+  const OutputRecord* known = nullptr;
+  for (const OutputRecord& output : pair.outputs) {
+    if (!output.time || !output.time->growth_per_step || output.time->steps <= time.steps) continue;
+    if (known == nullptr || rank(output) < rank(*known)) known = &output;
+  }
+  return known == nullptr ? told : *known;
+}
+
 }  // namespace
 
 std::string FormatSteps(const PairRecord& pair) {
@@ -285,14 +304,15 @@ std::string FormatSteps(const PairRecord& pair) {
     if (told == nullptr || RankOfTime(output) < RankOfTime(*told)) told = &output;
   }
   if (told == nullptr) return "";
-  const TimeRecord& time = *told->time;
+  const OutputRecord& grown = GrowthOf(pair, *told);
+  const TimeRecord& time = *grown.time;
   // A NaN is no error of 0.
   const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
-  const std::string subject = SubjectInWords(*told);
-  const std::string error = no_error           ? subject + NoErrorInWords(pair, *told)
+  const std::string subject = SubjectInWords(grown);
+  const std::string error = no_error           ? subject + NoErrorInWords(pair, grown)
                             : CannotTell(time) ? "whether " + subject + CannotTellInWords(time)
                                                : subject + GrowthInWords(time);
-  return error + "; " + BadStepInWords(pair, *told) + HistoryInWords(pair, *told) +
+  return error + "; " + BadStepInWords(pair, *told, &grown != told) + HistoryInWords(pair, *told) +
          UnseenStatesInWords(pair, time);
 }
 

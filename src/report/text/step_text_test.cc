@@ -63,6 +63,28 @@ TEST(StepText, OfACacheWithItsOwnStateTheNormIsNamed) {
               HasSubstr("the L2 norm of the error of output 'y' neither grows nor dies out"));
 }
 
+TEST(StepText, TheGrowthIsThatOfAnOutputThatWasComparedAtMoreSteps) {
+  PairRecord pair = PairWithoutError(0);
+  TimeRecord& logits = *pair.outputs.front().time;
+  logits.steps = 60;
+  logits.largest_rms = 1;
+  logits.growth_per_step = 0.07;
+  logits.growth_error = 0.001;
+  OutputRecord state;
+  state.name = "hn";
+  state.time.emplace();
+  state.time->steps = 2;
+  state.time->fed_back = true;
+  state.time->largest_rms = 1;
+  state.time->first_bad_step = 59;
+  state.time->first_bad_sequence = 0;
+  pair.outputs.push_back(state);
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("the error of output 'y' grows 1.073 times a step"));
+  EXPECT_THAT(FormatSteps(pair),
+              HasSubstr("; output 'hn' is first out of tolerance at step 59 of sequence 0, or "
+                        "before: it was compared at 2 of 60 steps"));
+}
+
 TEST(StepText, TooFewStepsToTellAreSaidToBe) {
   PairRecord pair = PairWithoutError(0);
   TimeRecord& time = *pair.outputs.front().time;

@@ -52,12 +52,14 @@ Result<Places> PlacesOf(const PairPlan& plan, const std::vector<std::string>& na
 }  // namespace
 
 bool ComparedPair::HasOtherInputs(const FeedMarks& feeds) const {
+  if (!other_steps.empty()) return true;
   if (feeds.empty() || !feeds[first] || !feeds[second]) return false;
   return AreOfOtherValues(*feeds[first], *feeds[second]);
 }
 
 // The second side is a saved one: live runners are fed the same.
 std::string ComparedPair::DescribeOtherInputs(int64_t iteration, bool decoded) const {
+  if (!other_steps.empty()) return label() + ": " + other_steps;
   return label() + ": iteration " + std::to_string(iteration) + " of '" + shown.second +
          "' was made from other inputs than that of '" + shown.first +
          "': give both the same --load-inputs, or the same --seed and --input-shapes" +

@@ -35,11 +35,12 @@ struct ComparedPair {
   PaddedSteps padded = {};                         ///< of which a mask leaves nothing
   EmptySteps empty = {};                           ///< that have no elements
 
+  std::string other_steps = {};       ///< why the sides were fed otherwise; empty: they were not
   int64_t of_other_inputs = 0;        ///< iterations, not compared for that
   std::string why_other_inputs = {};  ///< of the first of them
 
   /// Whether the sides of an iteration were made from inputs of the same names and types, and of
-  /// other shapes or values.
+  /// other shapes or values, or their steps were fed otherwise.
   bool HasOtherInputs(const FeedMarks& feeds) const;
   std::string DescribeOtherInputs(int64_t iteration, bool decoded) const;
 

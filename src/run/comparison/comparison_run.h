@@ -74,6 +74,14 @@ class ComparisonRun {
   /// first such pair; empty where there is none.
   std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const;
 
+  /// Before Compare(): why the sides of each pair were fed otherwise, and what to do; empty where
+  /// they were not. Such pairs are not compared.
+  void TakeOtherSteps(std::vector<std::string> why) {
+    for (size_t i = 0; i < why.size(); ++i) compared_.pairs[i].other_steps = std::move(why[i]);
+  }
+  const StepStates* steps() const { return parts_.steps; }
+  const RunPlan& plan() const { return *plan_; }
+
   /// Which step an iteration that was fed is; null: of a run without steps.
   const StepTimeline* timeline() const {
     return parts_.steps == nullptr ? nullptr : &parts_.steps->timeline();

@@ -6,6 +6,7 @@
 
 #include "run/live/made_with.h"
 #include "run/saved/saved_progress.h"
+#include "run/saved/step_feeding.h"
 
 namespace vernier {
 
@@ -182,6 +183,9 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
     VERNIER_TRY(SeeSizes(index, feed, *result, *steps));
   }
   VERNIER_TRY(NoteMadeWith());
+  if (live_.steps() != nullptr && !savers_.KnowsSteps(index)) {
+    VERNIER_TRY(savers_.NoteSteps(index, DescribeFeeding(plan_, *live_.steps(), index)));
+  }
   VERNIER_TRY(savers_.AddResult(index, *result));
   return MeasureNoise(index, feed, iteration, *result);
 }

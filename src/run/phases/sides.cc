@@ -8,6 +8,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/output_names.h"
 #include "run/phases/deciding.h"
+#include "run/saved/step_feeding.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
@@ -109,12 +110,46 @@ Status CheckOutputMaps(const RunPlan& plan, const LiveRuns& live, const Comparin
   return comparing.comparisons.CheckMaps(outputs);
 }
 
+namespace {
+
+// Once the first feed is known, and what is fed back to each runner.
+void NoteOtherSteps(const Comparing& comparing) {
+  ComparisonRun& comparisons = comparing.comparisons;
+  LoadedSide& loaded = comparing.loaded;
+  if (!loaded.AsksForSteps()) return;
+  std::vector<std::string> live, why;
+  if (const StepStates* const steps = comparisons.steps()) {
+    for (size_t i = 0; i < steps->runners().size(); ++i) {
+      live.push_back(DescribeFeeding(comparisons.plan(), *steps, i));
+    }
+  }
+  for (const ComparedPair& pair : comparisons.pairs()) {
+    why.push_back(loaded.WhyOtherSteps(pair.first, pair.second, live, pair.shown));
+    if (!loaded.lenient() || why.back().empty()) continue;
+    loaded.WarnOfOtherInputs(pair.label() + ": " + why.back());
+    why.back().clear();
+  }
+  comparisons.TakeOtherSteps(std::move(why));
+}
+
+// Then no pair asks which step an iteration is.
+bool AllHaveOtherSteps(const ComparisonRun& comparisons) {
+  return std::ranges::none_of(comparisons.pairs(),
+                              [](const ComparedPair& pair) { return pair.other_steps.empty(); });
+}
+
+}  // namespace
+
 Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {
-  if (comparisons.timeline() != nullptr) VERNIER_TRY(loaded.CheckStepCount(iteration + 1, true));
+  NoteOtherSteps(*this);
+  const bool other = AllHaveOtherSteps(comparisons);
+  if (comparisons.timeline() != nullptr && !other) {
+    VERNIER_TRY(loaded.CheckStepCount(iteration + 1, true));
+  }
   VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded.Append(iteration, outputs));
   if (!complete) return false;
   if (const StepTimeline* const timeline = comparisons.timeline()) {
-    VERNIER_TRY(loaded.CheckStep(iteration, *timeline));
+    if (!other) VERNIER_TRY(loaded.CheckStep(iteration, *timeline));
   }
   FeedMarks feeds = loaded.FeedMarksOf(iteration);
   if (loaded.lenient() && !feeds.empty()) {

@@ -159,7 +159,7 @@ Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadR
       std::string name = run.name.empty() ? NameOfPlace(path) : run.name;
       if (labelled) name = label + (reader->runs().size() > 1 ? ": " + name : "");
       loaded.runs_.push_back({std::move(name), path, static_cast<int64_t>(run.iterations),
-                              saved.positional, labelled, run.first});
+                              saved.positional, labelled, run.first, run.steps});
       loaded.places_.push_back({reader, i, i == 0});
     }
   }

@@ -39,6 +39,7 @@ class LoadedRuns {
     bool positional = false;  ///< see SavedTensors
     bool labelled = false;    ///< its name is that of the command line
     uint64_t first = 0;       ///< number that its file gives to the first iteration
+    std::string steps = {};   ///< DescribeFeeding(); empty: of no steps, or not known
   };
   const std::vector<Run>& runs() const { return runs_; }
 

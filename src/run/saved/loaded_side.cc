@@ -191,6 +191,64 @@ uint64_t LoadedSide::AsOfThisCount(size_t run, uint64_t saved, uint64_t live) co
   return saved;
 }
 
+LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::string>& live,
+                                       const std::string& shown) const {
+  FedSide fed{.feeding = {}, .mark = std::nullopt, .run = nullptr, .shown = shown};
+  if (side < live_.size()) {
+    if (side < live.size()) fed.feeding = live[side];
+    if (!live_feeds_.empty()) fed.mark = live_feeds_.front();
+  } else {
+    const size_t run = side - live_.size();
+    fed.run = &runs()[run];
+    fed.feeding = fed.run->steps;
+    fed.mark = runs_.FeedOf(run, 0);
+  }
+  if (fed.mark) fed.mark = *fed.mark ^ StepsHashIn(fed.feeding);
+  return fed;
+}
+
+// A file of an earlier version does not say how its steps were fed: its marks may.
+std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& without) const {
+  const bool known =
+      without.run == nullptr || LikenessOf(with.mark, without.mark) != FeedLikeness::kUnknown;
+  if (known) {
+    return "'" + with.shown + "' has steps (" + FeedingInWords(with.feeding) + "), and '" +
+           without.shown + "' has none: give the options that make steps to both";
+  }
+  const uint64_t hash = StepsHashIn(with.feeding);
+  const bool alike =
+      without.mark && LikenessOf(with.mark, *without.mark ^ hash) != FeedLikeness::kUnknown;
+  if (alike) return "";
+  logger_->Once(Severity::kWarning,
+                "--load-outputs: '" + without.run->path +
+                    "' does not say how its steps were fed, so they are taken to be fed like those "
+                    "of '" +
+                    with.shown + "': save it again as .npz or .safetensors, which say it");
+  return "";
+}
+
+std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
+                                      const std::vector<std::string>& live,
+                                      const std::pair<std::string, std::string>& shown) const {
+  const FedSide a = SideOf(first, live, shown.first), b = SideOf(second, live, shown.second);
+  const bool of_one_run =
+      a.run == nullptr ? b.run == nullptr : b.run != nullptr && a.run->path == b.run->path;
+  if (of_one_run || (a.feeding.empty() && b.feeding.empty())) return "";
+  if (a.feeding.empty()) return WhyOneHasSteps(b, a);
+  if (b.feeding.empty()) return WhyOneHasSteps(a, b);
+  const auto other = FindOtherFeeding(a.feeding, b.feeding, LikenessOf(a.mark, b.mark));
+  if (!other) return "";
+  const std::string what = "the steps of '" + b.shown + "' were fed " + other->second +
+                           ", and those of '" + a.shown + "' " + other->first;
+  if (other->certain) {
+    return what + (other->first == other->second ? " of another content" : "") +
+           ": give both the same " + other->flag + ", or save the outputs again";
+  }
+  logger_->Once(Severity::kWarning,
+                "--load-outputs: " + what + ": whether that means the same is not known");
+  return "";
+}
+
 FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {
   if (!FeedOf(iteration)) return {};
   const auto index = static_cast<size_t>(iteration);
@@ -198,7 +256,11 @@ FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {
   FeedMarks marks(live_.size(), known ? std::optional(live_feeds_[index]) : std::nullopt);
   for (size_t i = 0; i < runs().size(); ++i) {
     std::optional<uint64_t> saved = runs_.FeedOf(i, iteration);
-    if (saved && known) saved = AsOfThisCount(i, *saved, live_feeds_[index]);
+    if (saved && steps_hashes_[i] != 0) {
+      saved = *saved ^ steps_hashes_[i] ^ HashOfSteps(plan_->steps);
+    } else if (saved && known) {
+      saved = AsOfThisCount(i, *saved, live_feeds_[index]);
+    }
     marks.push_back(saved);
   }
   return marks;

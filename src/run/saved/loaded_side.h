@@ -9,6 +9,7 @@
 
 #include "run/feeds/streams.h"
 #include "run/saved/loaded_runs.h"
+#include "run/saved/step_feeding.h"
 #include "run/steps/step_timeline.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -48,6 +49,14 @@ class LoadedSide {
   /// --lenient: `why` two sides are not of the same inputs, in the log, the first time.
   void WarnOfOtherInputs(const std::string& why);
 
+  /// After NoteLiveFeed(): why the steps of two sides, places among all, were fed otherwise, and
+  /// what to do; `live` says how those of live runners are (DescribeFeeding). Empty where they were
+  /// fed alike, and where it is not known, which is warned of once.
+  std::string WhyOtherSteps(size_t first, size_t second, const std::vector<std::string>& live,
+                            const std::pair<std::string, std::string>& shown) const;
+  /// Whether that is still to be asked: once, if anything is loaded.
+  bool AsksForSteps() { return !runs().empty() && !std::exchange(asked_for_steps_, true); }
+
   /// False when a saved run has no such iteration: what it was compared up to is a warning. An
   /// uneven file is kNotFound in lenient mode, as in Polygraphy.
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
@@ -86,6 +95,9 @@ class LoadedSide {
  private:
   LoadedSide(const RunPlan& plan, std::vector<std::string> live, LoadedRuns runs, Logger& logger)
       : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {
+    for (const LoadedRuns::Run& run : runs_.runs()) {
+      steps_hashes_.push_back(StepsHashIn(run.steps));
+    }
     if (!plan.steps.wanted()) return;
     for (size_t i = 0; i < runs_.runs().size(); ++i) saved_steps_.push_back(runs_.StepsOf(i));
     NoteOtherCounts();
@@ -93,6 +105,15 @@ class LoadedSide {
 
   void NoteOtherCounts();
   void WarnOfUnknownSteps() const;
+  /// A side, with its mark of the first feed as if it had no steps.
+  struct FedSide {
+    std::string feeding;
+    std::optional<uint64_t> mark;
+    const LoadedRuns::Run* run = nullptr;  ///< null: a live one
+    std::string shown;
+  };
+  FedSide SideOf(size_t side, const std::vector<std::string>& live, const std::string& shown) const;
+  std::string WhyOneHasSteps(const FedSide& with, const FedSide& without) const;
   uint64_t AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const;
   Status CheckStop() const;
   std::string FileOf(size_t side) const;
@@ -106,8 +127,10 @@ class LoadedSide {
   Logger* logger_;
   std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
   bool warned_of_inputs_ = false;
+  bool asked_for_steps_ = false;
   bool ended_unevenly_ = false;
   bool has_other_steps_ = false;
+  std::vector<uint64_t> steps_hashes_;  ///< run by run: HashOfSteps(); 0 where it is not known
   std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, LoadedRuns::StepsOf()
   /// Run by run: what makes a mark with another --steps one of this run's, all else being equal.
   std::vector<std::vector<uint64_t>> other_counts_;

@@ -245,6 +245,12 @@ Status OutputSavers::AddBlobs(const TensorMap& feed) {
   return {};
 }
 
+Status OutputSavers::NoteSteps(size_t runner, const std::string& feeding) {
+  VERNIER_TRY(Settle());
+  steps_known_.insert(runner);
+  return outputs_->NoteSteps(runner, feeding);
+}
+
 Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
   if (outputs_ == nullptr) return {};
   VERNIER_TRY(Settle());

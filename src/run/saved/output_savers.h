@@ -4,6 +4,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,12 @@ class OutputSavers {
   uint64_t FeedMark() { return FeedHash() ^ steps_hash_; }
   /// Beside the words of steps, what they are fed with: another run is one with another mark.
   void MixIntoMark(uint64_t hash) { steps_hash_ ^= hash; }
+  /// How the steps of a runner are fed (DescribeFeeding), before its first result. kIo.
+  Status NoteSteps(size_t runner, const std::string& feeding);
+  /// Whether that was done, or is not needed.
+  bool KnowsSteps(size_t runner) const {
+    return outputs_ == nullptr || steps_known_.contains(runner);
+  }
   /// Large outputs are written while the run goes on: what became of them is reported by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
   /// Waits for what is being written.
@@ -105,6 +112,7 @@ class OutputSavers {
   bool any_output_ = false;
   KnownSources made_with_;
   uint64_t steps_hash_ = 0;  // HashOfSteps()
+  std::set<size_t> steps_known_;
   bool compared_with_saved_ = false;
   uint64_t feed_hash_ = 0;         // of the last feed
   std::future<uint64_t> hashing_;  // or what will be it

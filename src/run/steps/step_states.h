@@ -164,6 +164,13 @@ class StepStates {
   const TensorMap& StateOf(size_t runner) const { return runners_[runner].state; }
   /// The pairs of a runner that is fed with nothing of its own but these: no tokens, no slices.
   std::span<const StatePair> FedBackAlone(size_t runner) const;
+  /// What is fed back to a runner, once it was paired.
+  std::span<const StatePair> FedBackTo(size_t runner) const { return runners_[runner].pairs; }
+  /// May it go on from a state that --feed-back does not show? Or it does not say what it takes.
+  bool HasStateInside(size_t runner) const {
+    const Runner& here = runners_[runner];
+    return here.keeps_state || here.opens_again || here.axis || here.inputs.empty();
+  }
   /// A runner of which nothing is fed back, and which can be opened again: it begins each sequence
   /// so, since only a state inside would make steps of one.
   bool OpensAgain(size_t runner) const { return runners_[runner].opens_again; }

@@ -1,0 +1,207 @@
+#include "run/saved/step_feeding.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/bytes/checksum.h"
+#include "record/runner_name.h"
+#include "run/maps/name_maps.h"
+#include "run/saved/result_origin.h"
+#include "run/steps/reset_words.h"
+#include "util/input_file.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kState = "--state", kFeedBack = "--feed-back", kSlice = "--step-slice",
+                           kAdvance = "--advance", kInitial = "--initial-state", kReset = "--reset",
+                           kDecode = "--decode";
+// No options: of whom words are, and what HashOfSteps() made of them.
+constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash";
+// The reference itself has its own state, whatever --state is.
+constexpr std::string_view kTheReference = "of-reference";
+
+using Words = std::set<std::string>;
+using Feeding = std::map<std::string, Words, std::less<>>;
+
+Feeding Parse(const std::string& text) {
+  Feeding feeding;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t space = line.find(' ');
+    if (space != std::string::npos) feeding[line.substr(0, space)].insert(line.substr(space + 1));
+  }
+  return feeding;
+}
+
+const Words& WordsOf(const Feeding& feeding, std::string_view flag) {
+  static const Words kNone;
+  const auto found = feeding.find(flag);
+  return found == feeding.end() ? kNone : found->second;
+}
+
+bool Has(const Feeding& feeding, std::string_view flag, std::string_view word) {
+  return WordsOf(feeding, flag).contains(std::string(word));
+}
+
+std::string InWords(const Feeding& feeding, std::string_view flag) {
+  const Words& words = WordsOf(feeding, flag);
+  if (words.empty()) return "without " + std::string(flag);
+  std::string text = "with " + std::string(flag);
+  for (const std::string& word : words) text += flag == kInitial ? "" : " " + word;
+  return text;
+}
+
+FeedingDifference Differ(std::string_view flag, const Feeding& a, const Feeding& b,
+                         bool certain = true) {
+  return {std::string(flag), InWords(a, flag), InWords(b, flag), certain};
+}
+
+bool HasOtherState(const Feeding& a, const Feeding& b) {
+  const auto shared = [](const Feeding& side) { return Has(side, kState, "reference"); };
+  const auto is_reference = [](const Feeding& side) { return side.contains(kTheReference); };
+  return shared(a) != shared(b) && !is_reference(a) && !is_reference(b);
+}
+
+// The inputs of "hn:h".
+Words InputsOf(const Words& pairs) {
+  Words inputs;
+  for (const std::string& pair : pairs) inputs.insert(pair.substr(pair.rfind(':') + 1));
+  return inputs;
+}
+
+std::optional<FeedingDifference> OtherFeedBack(const Feeding& a, const Feeding& b,
+                                               FeedLikeness feeds) {
+  const Words &first = WordsOf(a, kFeedBack), &second = WordsOf(b, kFeedBack);
+  const bool inside = a.contains(kInside) || b.contains(kInside);
+  if (inside || first == second) return std::nullopt;
+  if (first.empty() || second.empty()) return Differ(kFeedBack, a, b);
+  if (feeds == FeedLikeness::kUnknown) return std::nullopt;
+  // The other runner may call its outputs otherwise.
+  return Differ(kFeedBack, a, b, InputsOf(first) != InputsOf(second));
+}
+
+// A file of the other runner's states may be another. What states hold is in the feeds.
+bool HasOtherInitialState(const Feeding& a, const Feeding& b, FeedLikeness feeds) {
+  const Words &first = WordsOf(a, kInitial), &second = WordsOf(b, kInitial);
+  if (first == second || feeds == FeedLikeness::kEqual) return false;
+  return first.empty() || second.empty() || feeds == FeedLikeness::kSameNames;
+}
+
+std::optional<FeedingDifference> OtherWords(std::string_view flag, const Feeding& a,
+                                            const Feeding& b) {
+  if (WordsOf(a, flag) == WordsOf(b, flag)) return std::nullopt;
+  return Differ(flag, a, b, !Has(a, kLabelled, flag) && !Has(b, kLabelled, flag));
+}
+
+std::string HashOfFile(const std::string& path) {
+  const auto file = InputFile::Open(path);
+  if (!file.ok()) return "?";
+  Checksum sum;
+  std::vector<std::byte> block(static_cast<size_t>(std::min<uint64_t>((*file)->size(), 1 << 20)));
+  for (uint64_t at = 0; at < (*file)->size(); at += block.size()) {
+    const std::span<std::byte> piece = std::span(block).first(
+        static_cast<size_t>(std::min<uint64_t>(block.size(), (*file)->size() - at)));
+    if (!(*file)->ReadAt(at, piece).ok()) return "?";
+    sum.Add(piece);
+  }
+  return ChecksumText(sum.value());
+}
+
+// Writes the lines of a runner.
+class FeedingText {
+ public:
+  void Add(std::string_view flag, std::string word) {
+    std::ranges::replace(word, '\n', ' ');
+    text_ += std::string(flag) + ' ' + word + '\n';
+  }
+  // Those of all runners, and of this one, without its label.
+  void AddWords(std::string_view flag, const std::vector<std::string>& words,
+                const std::vector<std::string>& runners, const std::string& runner) {
+    for (std::string word : words) {
+      const std::string label = TakeLabel(runners, word);
+      if (!label.empty()) Add(kLabelled, std::string(flag));
+      if (label.empty() || IsCalled(runner, label)) Add(flag, std::move(word));
+    }
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_t runner) {
+  const StepPlan& steps = plan.steps;
+  const std::vector<std::string>& runners = states.runners();
+  FeedingText text;
+  text.Add(kHash, ChecksumText(HashOfSteps(steps)));
+  text.Add(kState, std::string(kStateSourceNames[static_cast<size_t>(steps.state)]));
+  if (runner == 0 && steps.state == StateSource::kReference) text.Add(kTheReference, "yes");
+  for (const StatePair& pair : states.FedBackTo(runner)) {
+    text.Add(kFeedBack, pair.output + ":" + pair.input);
+  }
+  const bool inside = states.HasStateInside(runner);
+  if (inside) text.Add(kInside, "yes");
+  text.AddWords(kSlice, steps.slices, runners, runners[runner]);
+  for (const std::string& word : steps.advances) text.Add(kAdvance, word);
+  if (!steps.initial_state.empty()) text.Add(kInitial, HashOfFile(steps.initial_state));
+  if (inside && runner < plan.runners.size()) {
+    const std::string method = ResetMethodOf(steps.resets, plan.runners[runner]);
+    if (!method.empty()) text.Add(kReset, method);
+  }
+  for (const std::string& word : steps.decode) text.Add(kDecode, word);
+  return text.Take();
+}
+
+uint64_t StepsHashIn(const std::string& feeding) {
+  const Words hashes = WordsOf(Parse(feeding), kHash);
+  return hashes.empty() ? 0 : ParseChecksum(*hashes.begin()).value_or(0);
+}
+
+FeedLikeness LikenessOf(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+  if (!a || !b) return FeedLikeness::kUnknown;
+  if (*a == *b) return FeedLikeness::kEqual;
+  return AreOfOtherValues(*a, *b) ? FeedLikeness::kSameNames : FeedLikeness::kUnknown;
+}
+
+std::optional<FeedingDifference> FindOtherFeeding(const std::string& first,
+                                                  const std::string& second, FeedLikeness feeds) {
+  const Feeding a = Parse(first), b = Parse(second);
+  std::vector<FeedingDifference> found;
+  const auto add = [&](std::optional<FeedingDifference> difference) {
+    if (difference) found.push_back(*std::move(difference));
+  };
+  if (HasOtherState(a, b)) add(Differ(kState, a, b));
+  add(OtherFeedBack(a, b, feeds));
+  if (HasOtherInitialState(a, b, feeds)) add(Differ(kInitial, a, b));
+  if (WordsOf(a, kDecode).empty() != WordsOf(b, kDecode).empty()) add(Differ(kDecode, a, b));
+  if (feeds != FeedLikeness::kUnknown) {
+    add(OtherWords(kSlice, a, b));
+    add(OtherWords(kAdvance, a, b));
+    // Methods of models that keep their state where the other side has it outside say nothing.
+    if (a.contains(kInside) && b.contains(kInside)) add(OtherWords(kReset, a, b));
+  }
+  if (found.empty()) return std::nullopt;
+  const auto certain = std::ranges::find_if(found, &FeedingDifference::certain);
+  return certain == found.end() ? found.front() : *certain;
+}
+
+std::string FeedingInWords(const std::string& feeding) {
+  const Feeding parsed = Parse(feeding);
+  std::string text;
+  for (const auto& [flag, words] : parsed) {
+    if (!flag.starts_with("--") || flag == kState) continue;
+    text += (text.empty() ? "" : " ") + InWords(parsed, flag).substr(5);
+  }
+  return text.empty() ? "--steps" : text;
+}
+
+}  // namespace vernier

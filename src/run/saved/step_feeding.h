@@ -1,0 +1,39 @@
+// How the steps of a runner were fed, as saved outputs keep it (SavedRun::steps), and whether two
+// sides were fed alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "run/steps/step_states.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+/// Lines of an option and a word each. To be called when the runner was paired.
+std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_t runner);
+
+/// HashOfSteps() of the plan that a text is of; 0 of an empty one.
+uint64_t StepsHashIn(const std::string& feeding);
+
+/// What is known of the feeds of two sides: their marks without HashOfSteps().
+enum class FeedLikeness : uint8_t { kEqual, kSameNames, kUnknown };
+FeedLikeness LikenessOf(std::optional<uint64_t> a, std::optional<uint64_t> b);
+
+struct FeedingDifference {
+  std::string flag;           ///< "--feed-back"
+  std::string first, second;  ///< "with --feed-back hn:h", "without --feed-back"
+  bool certain = true;        ///< else other words may mean the same of another runner
+};
+
+/// The first option by which two sides were fed otherwise, of texts that are both there. Certain
+/// differences come first. Words that name other inputs than the other network has say nothing.
+std::optional<FeedingDifference> FindOtherFeeding(const std::string& first,
+                                                  const std::string& second, FeedLikeness feeds);
+
+/// "with --feed-back hn:h --step-slice x:axis=1"
+std::string FeedingInWords(const std::string& feeding);
+
+}  // namespace vernier
