@@ -74,6 +74,13 @@ Result<TensorMap> Probe::Infer(const TensorMap& feed) {
   return std::move(result.outputs);
 }
 
+Result<TensorMap> Probe::InferUnreset(const TensorMap& feed) {
+  runner_.GoOn(true);
+  Result<TensorMap> outputs = Infer(feed);
+  runner_.GoOn(false);
+  return outputs;
+}
+
 Result<Worker::TrialOutcome> Probe::TryInfer(const TensorMap& feed, const TrialRequest& request) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
   return runner_.TryInfer(block, request);

@@ -48,6 +48,9 @@ class Probe {
   /// One inference with such a feed.
   Result<TensorMap> Infer(const TensorMap& feed);
 
+  /// The same in the state in which the runner was left, or opened: it is not reset before.
+  Result<TensorMap> InferUnreset(const TensorMap& feed);
+
   /// The same in unusual circumstances.
   Result<Worker::TrialOutcome> TryInfer(const TensorMap& feed, const TrialRequest& request);
 

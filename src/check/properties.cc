@@ -33,11 +33,40 @@ PropertyRecord RepeatedRuns(Subject& subject) {
   return trial.Finish("more runs", subject.sizes);
 }
 
+// A reset that always sets the same wrong state shows only beside a session that was not reset. In
+// words what was not tried; empty where that is nothing.
+std::string HoldUnreset(const Subject& subject, Trial& trial) {
+  const Result<std::unique_ptr<Probe>> probe = subject.runner.Open();
+  if (!probe.ok()) {
+    trial.Break("a third process", probe.status().message());
+    return "";
+  }
+  const Result<TensorMap> outputs = (*probe)->InferUnreset(subject.feed());
+  if (!outputs.ok()) {
+    return "the first state comes from the reset itself: the first inference fails without it (" +
+           outputs.status().message() + ")";
+  }
+  trial.Hold("a session that was not reset before its first inference",
+             subject.samples.front().outputs, outputs);
+  return "";
+}
+
+// Objects of the calling program may have been used before.
+bool ComesAsOpened(const Subject& subject) {
+  return subject.probe->runner().keeps_state() && subject.runner.shared.caller == nullptr;
+}
+
 PropertyRecord FreshSession(Subject& subject) {
   Trial trial(subject);
-  trial.HoldSamples("a second process", InferAnew(subject, {}));
+  const bool holds = trial.HoldSamples("a second process", InferAnew(subject, {}));
   subject.earlier.processes_differ = trial.apart();
-  return trial.Finish("more process", subject.sizes);
+  if (!holds || subject.earlier.runs_differ || !ComesAsOpened(subject)) {
+    return trial.Finish("more process", subject.sizes);
+  }
+  const std::string untried = HoldUnreset(subject, trial);
+  const std::string_view between = untried.empty() || subject.sizes.empty() ? "" : "; ";
+  return trial.Finish(untried.empty() ? "more processes" : "more process",
+                      subject.sizes + std::string(between) + untried);
 }
 
 // Thread counts, optimisation levels and kinds of kernels, each by itself.

@@ -15,6 +15,7 @@ constexpr std::string_view kAbsent = "absent on both sides";
 constexpr std::string_view kAllZero = "all elements are zero";
 constexpr std::string_view kAllSame = "all elements are the same";
 constexpr std::string_view kSameInEach = "all elements of each iteration are the same";
+constexpr std::string_view kFlat = "all logits of each position are the same";
 
 bool StringsConstant(const Tensor& tensor) {
   for (int64_t i = 1; i < tensor.element_count(); ++i) {
@@ -87,7 +88,7 @@ bool IsZero(const Tensor& constant) {
 }
 
 bool IsOfConstants(std::string_view why) {
-  return why == kAllZero || why == kAllSame || why == kSameInEach;
+  return why == kAllZero || why == kAllSame || why == kSameInEach || why == kFlat;
 }
 
 }  // namespace
@@ -127,9 +128,11 @@ std::string VacuousBecause(const FunctionResult& result) {
     return any ? "the threshold is infinite" : "";
   }
   const auto* logits = std::get_if<LogitsResult>(&result.data);
-  const bool any =
-      logits != nullptr && std::isinf(logits->kl_threshold) && logits->top1_threshold <= 0;
-  return any ? "the thresholds let everything pass" : "";
+  if (logits == nullptr) return "";
+  const bool any = std::isinf(logits->kl_threshold) && logits->top1_threshold <= 0;
+  if (any) return "the thresholds let everything pass";
+  const LogitMeasures& measures = logits->measures;
+  return std::string(measures.compared > 0 && measures.flat == measures.compared ? kFlat : "");
 }
 
 bool IsOfValues(std::string_view why) {
@@ -139,6 +142,7 @@ bool IsOfValues(std::string_view why) {
 std::string VacuousInBoth(std::string_view before, std::string_view next) {
   if (IsOfValues(before) && !IsOfValues(next)) return std::string(next);
   const bool constant = IsOfConstants(before) && IsOfConstants(next);
+  if (constant && (before == kFlat || next == kFlat)) return std::string(kFlat);
   const bool zero = before == kAllZero && next == kAllZero;
   return std::string(constant && !zero ? kSameInEach : before);
 }

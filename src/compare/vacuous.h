@@ -24,7 +24,8 @@ std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b);
 std::string VacuousBecause(const PairMeasures& measures);
 
 /// Why a function's match shows nothing: it was compared with an error bound as wide as the output,
-/// or an infinite tolerance or threshold. Empty when it shows something.
+/// an infinite tolerance or threshold, or logits that are equal at each position. Empty when it
+/// shows something.
 std::string VacuousBecause(const FunctionResult& result);
 
 /// The reason for several iterations, from the reason for those before and that for the next.

@@ -258,6 +258,7 @@ class LogitRowMeter {
     const double change = std::expm1(B(a_top) - extent_.b_most - log_ratio) / weight;
     tally.squared_change += change * change;
     ++tally.counts.compared;
+    if (extent_.a_least == extent_.a_most && extent_.b_least == extent_.b_most) ++tally.counts.flat;
     AddToken(NextToken(row), weight, log_ratio, tally.counts.tokens);
     if (a_top == b_top) {
       ++tally.counts.equal_top1;
@@ -291,6 +292,7 @@ void MergeTally(const LogitTally& more, LogitTally& into) {
   counts.infinite += more.counts.infinite;
   counts.torn += more.counts.torn;
   counts.compared += more.counts.compared;
+  counts.flat += more.counts.flat;
   counts.equal_top1 += more.counts.equal_top1;
   counts.equal_sets += more.counts.equal_sets;
   counts.flips += more.counts.flips;

@@ -68,6 +68,8 @@ struct LogitMeasures : LogitAgreement {
   int64_t masked = 0;    ///< all of both sides is -inf
   int64_t nan = 0;       ///< a side holds NaN
   int64_t infinite = 0;  ///< a side holds +inf, none NaN
+  /// Of those compared: all logits of A are equal, and all of B, whatever these are.
+  int64_t flat = 0;
 
   std::array<double, kLogitQuantiles.size()> divergence_quantiles = {};  ///< NumPy's "linear"
   int64_t worst_row = -1;  ///< the first with the largest divergence

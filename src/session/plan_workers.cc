@@ -21,6 +21,14 @@ Status NoWorkers(std::string_view flag, const std::string& why) {
   return InvalidArgument(std::string(flag) + " cannot go with " + why);
 }
 
+// Which option makes this a run over steps.
+std::string FlagOf(const StepPlan& steps) {
+  if (steps.steps) return "--steps";
+  if (steps.decodes()) return "--decode";
+  if (!steps.feed_back.empty()) return "--feed-back";
+  return steps.slices.empty() ? "--advance" : "--step-slice";
+}
+
 // Each worker would do this once more.
 Status CheckReplicated(std::string_view flag, const RunnerPlan& runner) {
   const std::string name = "runner '" + runner.name + "': ";
@@ -55,7 +63,6 @@ Status CheckWorkers(const RunPlan& plan) {
   const std::string_view option = workers > 1 ? "--workers-per-runner" : "--devices";
   const WorkerConflict conflicts[] = {
       {plan.runners.empty(), "saved outputs alone", "nothing is inferred"},
-      {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
       {execution.sequential, "--sequential-runners",
        "only one runner is to hold memory at a time, and in one process"},
       {execution.in_process, "--in-process", "a framework can be loaded once into a process"},
@@ -63,6 +70,10 @@ Status CheckWorkers(const RunPlan& plan) {
        "it lets runners infer side by side, the other iterations: give one of them"}};
   for (const auto& [given, flag, why] : conflicts) {
     if (given) return NoWorkers(option, std::string(flag) + ": " + std::string(why));
+  }
+  if (plan.steps.wanted()) {
+    return NoWorkers(option, FlagOf(plan.steps) + ": a state goes from each iteration to the " +
+                                 "next; leave " + std::string(option) + " out");
   }
   for (const RunnerPlan& runner : plan.runners) VERNIER_TRY(CheckReplicated(option, runner));
   return {};

@@ -239,6 +239,31 @@ class StateInside(Case):
         self.assertEqual(ended.code, 1, ended.out + ended.err)
         self.assertIn("FAILED | repeated-runs | ", ended.out + ended.err)
 
+    def fresh_session(self, script, code):
+        self.write("sum.py", script)
+        ended = self.vernier("check", "consistency", "--model-runner", "sum.py", "--python",
+                             sys.executable, "--input-shapes", "x:[1,4]", "--only",
+                             "repeated-runs", "fresh-session")
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        self.assertIn("PASSED | repeated-runs | ", ended.out + ended.err)
+        return ended.out + ended.err
+
+    def test_a_reset_that_does_not_restore_the_first_state_is_found(self):
+        whole = SCRIPT.format(method="reset_states")
+        self.assertIn("PASSED | fresh-session | 2 more processes, the same bits",
+                      self.fresh_session(whole, 0))
+        before, after = whole.split("def reset_states")
+        said = self.fresh_session(before + "def reset_states" + after.replace("0.0", "0.5"), 1)
+        self.assertIn("FAILED | fresh-session | ", said)
+        self.assertIn("a session that was not reset before its first inference", said)
+
+    def test_a_state_that_the_reset_makes_is_no_fault(self):
+        whole = SCRIPT.format(method="reset_states")
+        said = self.fresh_session(whole.replace("self.total = 0.0", "pass", 1), 0)
+        self.assertIn("PASSED | fresh-session | 1 more process, the same bits; the first state "
+                      "comes from the reset itself: the first inference fails without it (", said)
+        self.assertIn("no attribute 'total'", said)
+
     def test_a_run_goes_on_with_the_whole_of_a_sequence(self):
         whole = SCRIPT.format(method="reset_states")
         words = ("run", "--runner", "a=sum.py", "--python", sys.executable, "--input-shapes",

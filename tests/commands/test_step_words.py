@@ -27,6 +27,14 @@ SLICED = ("--steps", "4", "--step-slice", "x:axis=1,size=4")
 
 
 class StepWords(StepsCase):
+    def test_a_slice_of_an_input_that_is_none_lists_those_there_are(self):
+        self.recurrent("a.onnx")
+        ended = self.vernier("run", "a.onnx", "--onnxrt", "--feed-back", "hn:h", "--steps", "4",
+                             "--step-slice", "nosuch:axis=0")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--step-slice nosuch:axis=0: the inputs have no 'nosuch', but 'x', 'h'; if "
+                      "another runner takes it, give size=", ended.err)
+
     def beside_script(self, state, *words, feed_back="hn:h"):
         self.recurrent("a.onnx")
         self.path("s.py").write_text(SCRIPT.format(state=state), encoding="utf-8")

@@ -202,6 +202,10 @@ class Workers(Case):
             (("--in-process",), "--in-process: a framework"),
             (("--parallel",), "--parallel: it lets runners"),
             (("--steps", "3", "--feed-back", "auto"), "--steps: a state"),
+            (("--feed-back", "auto"), "--feed-back: a state goes from each iteration to the next; "
+                                      "leave --workers-per-runner out"),
+            (("--step-slice", "x:axis=0"), "--step-slice: a state"),
+            (("--advance", "x"), "--advance: a state"),
         )
         for words, expected in cases:
             ended = self.run_with(2, *words, feeds=())

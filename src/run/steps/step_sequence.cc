@@ -93,9 +93,9 @@ Status StepSequence::CompleteSlices() {
   for (SliceWord& slice : slices_) {
     CompleteSlice(source_.runner, source_.inputs, slice);
     if (!slice.size) {
+      const bool own = IsSliceOf(slice, source_.runner);
       return BadStepWord(kSliceFlag, slice.word,
-                         "the size of axis " + std::to_string(slice.axis) +
-                             " of a step is not declared; give size=");
+                         WhyNoSize(slice, own ? source_.inputs : std::vector<TensorInfo>()));
     }
     if (*slice.hop < 1) {
       return BadStepWord(kSliceFlag, slice.word,

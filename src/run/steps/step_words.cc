@@ -195,4 +195,15 @@ Result<StepWords> ParseStepWords(const StepPlan& plan, std::span<const std::stri
   return words;
 }
 
+std::string WhyNoSize(const SliceWord& slice, const std::vector<TensorInfo>& inputs) {
+  if (inputs.empty() || std::ranges::find(inputs, slice.input, &TensorInfo::name) != inputs.end()) {
+    return "the size of axis " + std::to_string(slice.axis) +
+           " of a step is not declared; give size=";
+  }
+  std::string names;
+  for (const TensorInfo& input : inputs) names += ", '" + input.name + "'";
+  return "the inputs have no '" + slice.input + "', but " + names.substr(2) +
+         "; if another runner takes it, give size=";
+}
+
 }  // namespace vernier

@@ -10,6 +10,7 @@
 
 #include "vernier/input_plan.h"
 #include "vernier/status.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
@@ -70,6 +71,9 @@ Result<StepWords> ParseStepWords(const StepPlan& plan, std::span<const std::stri
 
 /// "--feed-back WORD: WHY", and the same of other flags.
 Status BadStepWord(std::string_view flag, std::string_view word, const std::string& why);
+
+/// Why the size of a slice is not known, and what to do, of a runner that declares `inputs`.
+std::string WhyNoSize(const SliceWord& slice, const std::vector<TensorInfo>& inputs);
 
 inline constexpr std::string_view kFeedBackFlag = "--feed-back";
 inline constexpr std::string_view kSliceFlag = "--step-slice";
