@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,9 +71,12 @@ class IslandBench {
     std::vector<std::string> inputs;
     std::vector<std::vector<std::string>> outputs;
     ErrorPredictions predictions;
+    std::optional<OnnxModel> steps;  // its model, if that has quantisers: values decide flips
+    std::vector<InputDims> dims;
     bool free_sizes = false;  // of what is fed
   };
   Status Open(Group& group, const IslandFeed& feed);
+  void Predict(const OnnxModel& model, const IslandFeed& feed, Group& group) const;
   Status RunGroup(Group& group, const IslandFeed& feed, std::vector<IslandResult>& results);
   void NoteNearTies(Group& group, size_t index, const IslandFeed& feed,
                     const IslandResult& result) const;

@@ -156,5 +156,24 @@ TEST(ErrorCorrelationsTest, WhatIsMadeOfTwoTensorsWithErrorsIsCrossed) {
   EXPECT_FALSE(errors.at("s").crossed);
 }
 
+TEST(ErrorCorrelationsTest, WhatIsMostlyAGainStaysOneWhereItIsMoved) {
+  const std::string graph = Input("x", {1, 64}) + Weight("w", {64, 64}) + Weight("s", {}) +
+                            Do("MatMul", {"x", "w"}, "p") + Do("QuantizeLinear", {"p", "s"}, "q") +
+                            Do("DequantizeLinear", {"q", "s"}, "y") + Do("Neg", {"y"}, "n");
+  const auto crossed = [&](double gain) {
+    SeenOutputs seen;
+    seen.measure = [&](const std::string&, const ErrorPrediction&) {
+      return MeasuredError{0.01, 1, 0, 0.02, gain};
+    };
+    const std::vector<std::string> outputs = {"y"};
+    const OnnxModel model = *Parse(Model(graph));
+    return PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen)
+        ->at("n")
+        .crossed;
+  };
+  EXPECT_TRUE(crossed(0.009));
+  EXPECT_FALSE(crossed(0.001));
+}
+
 }  // namespace
 }  // namespace vernier

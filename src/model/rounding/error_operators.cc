@@ -261,7 +261,7 @@ bool ErrorPropagation::IsQuantisedWithBias(const Step& step) const {
 void ErrorPropagation::ApplyRecurrent(Step& step) {
   ++step.error.layers;
   RoundWeights(step);
-  const double roundoffs = step.rule->roundoffs * 10;
+  const double roundoffs = RecurrentRoundoffs(step);
   Add(step, std::sqrt(kUnknownTrips), kUnknownLength, roundoffs);
   if (!HasStepsWithin(step)) return;
   // Its own state is rounded as well, and a flip reaches all that follows.

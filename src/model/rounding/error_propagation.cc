@@ -15,6 +15,7 @@ constexpr int64_t kUnknownElements = 256;
 constexpr double kAgain = 2;
 // A gain stays one from there on, and a bound takes one of 0.4 of its size: error_bound.cc.
 constexpr double kAgainOfGain = 3;
+constexpr double kMostlyGain = 0.4;
 constexpr double kOutputStep = 2;
 // Smaller bounds have room for errors that are not spread evenly.
 constexpr double kThinBound = 1e-5;
@@ -188,6 +189,9 @@ void ErrorPropagation::StartAgain(std::string_view name) {
     error.flipped = found->flipped;
     error.reached = found->reached;
     error.typical = found->typical;
+    // What all elements share is no less of a share behind operators that copy or scale.
+    const double all = std::hypot(found->typical, found->flipped);
+    error.crossed |= found->gain > kMostlyGain * all;
   }
   SetRms(error);
 }

@@ -101,6 +101,7 @@ class ErrorPropagation {
   bool IsExactInFloats(const Step& step);
   bool HasPassed(std::string_view name);
   void TakePassedOn(const Step& step, size_t output, ErrorPrediction& error);
+  bool TakeStepsWithin(const Step& step, const PassedOn& passed, ErrorPrediction& error) const;
 
   // Errors that do not average out: error_correlations.cc.
   void AddPlainSum(Step& step, int64_t length) const;
@@ -123,6 +124,7 @@ class ErrorPropagation {
   void RoundWeights(Step& step) const;
   bool HasStepsWithin(const Step& step) const;
   void RoundWithin(Step& step) const;
+  static double RecurrentRoundoffs(const Step& step) { return step.rule->roundoffs * 10; }
   void ApplyRecurrent(Step& step);
   void AddShortRoundings(Step& step, int roundings);
   void RoundShort(Step& step, bool computes);
@@ -155,7 +157,7 @@ class ErrorPropagation {
   ErrorPredictions measured_;  // of outputs that are read further on, as predicted
   const SeenOutputs& seen_;
   ValueGrowth growth_{model_, seen_.values, seen_.others};
-  PassedDifferences passed_on_{model_, seen_};
+  PassedDifferences passed_on_{model_, seen_, {first_.floats_within, second_.floats_within}};
   std::unordered_map<std::string_view, bool> has_passed_;
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear

@@ -72,7 +72,7 @@ void ErrorPropagation::Mirror(Step& step) const {
 
 // Constants and what is fed are the same on both sides.
 bool ErrorPropagation::HasPassed(std::string_view name) {
-  if (name.empty() || seen_.values(name) == nullptr) return true;
+  if (name.empty() || !seen_.values || seen_.values(name) == nullptr) return true;
   const auto known = has_passed_.find(name);
   if (known != has_passed_.end()) return known->second;
   const auto predicted = measured_.find(std::string(name));
@@ -81,9 +81,26 @@ bool ErrorPropagation::HasPassed(std::string_view name) {
   return has_passed_[name] = passed;
 }
 
+// Where one side alone rounds within the operator, what that makes is known better than by a rule:
+// it replaces what is predicted.
+bool ErrorPropagation::TakeStepsWithin(const Step& step, const PassedOn& passed,
+                                       ErrorPrediction& error) const {
+  if (OneQuantises() || first_.floats_within == second_.floats_within) return false;
+  error.flipped = 0;
+  error.clean = kPassedTimes * passed.rms;
+  error.typical = passed.rms;
+  error.largest = passed.largest;
+  AddTo(error, OwnVarianceOf(step.sides, kUnknownLength, RecurrentRoundoffs(step)));
+  SetRms(error);
+  return true;
+}
+
 // What both sides' inputs differ by is no fault of this operator.
 void ErrorPropagation::TakePassedOn(const Step& step, size_t output, ErrorPrediction& error) {
-  if (!seen_.passes || !seen_.values || !seen_.others || error.quantisers == 0) return;
+  if (!seen_.passes) return;
+  const bool within = step.rule != nullptr && HasStepsWithin(step);
+  const bool behind_one_side = error.one_sided > 0 && !OneQuantises();
+  if (error.quantisers == 0 && !within && !behind_one_side) return;
   const auto inputs = step.graph.Inputs(step.node);
   const auto has_passed = [&](std::string_view name) { return HasPassed(name); };
   if (inputs.empty() || !std::ranges::all_of(inputs, has_passed)) return;
@@ -92,7 +109,7 @@ void ErrorPropagation::TakePassedOn(const Step& step, size_t output, ErrorPredic
   // An own rounding may bring a difference over the limit.
   const double differs = std::max(error.clean, UnitRoundoff(DType::kFloat32)) / 2;
   const auto passed = passed_on_.Of(step.node, output, step.type, {differs, known});
-  if (!passed) return;
+  if (!passed || (within && TakeStepsWithin(step, *passed, error))) return;
   const double squares = Square(passed->rms) + passed->ties * Square(passed->step);
   error.flipped = std::max(error.flipped, kPassedTimes * std::sqrt(squares));
   const double share = std::min(passed->differ + passed->ties, 1.0);

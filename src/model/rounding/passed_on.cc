@@ -317,7 +317,8 @@ std::optional<PassedOn> PassedDifferences::OfProduct(const OnnxNode& node) {
   }
   const double scale = Rms(y->a);
   if (!(scale > 0)) return {};
-  return PassedOn{kAlike * std::sqrt(mean) / scale, largest / scale, 0, 0, 0};
+  const double rms = std::max(kAlike * std::sqrt(mean), RmsOfSums(*x, *w, by_rows));
+  return PassedOn{rms / scale, largest / scale, 0, 0, 0};
 }
 
 // An element of the output differs by no more than the largest difference of its window, and each
@@ -372,10 +373,12 @@ std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t outpu
                                               PassedLimits limits) {
   const std::string_view op = node.op_type;
   if (op == "DynamicQuantizeLinear") return OfRange(node, output, limits);
+  if (op == "DynamicQuantizeLSTM") return OfLstm(node, output, limits);
   if (output > 0) return {};
   if (IsInOperators("Conv ConvInteger ConvTranspose", op)) return OfConvolution(node);
   if (IsInOperators("MatMul MatMulInteger Gemm", op)) return OfProduct(node);
   if (op == "MaxPool") return OfLargest(node);
+  if (op == "Gather") return OfGather(node, limits);
   if (op == "QuantizeLinear") return OfQuotients(node, type, limits);
   if (op == "DequantizeLinear") return OfCodes(node, limits);
   const bool to_whole = op == "Cast" && IsIntegral(type);

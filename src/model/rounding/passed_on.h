@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/onnx/onnx_model.h"
+#include "model/rounding/byte_lstm.h"
 #include "model/rounding/error_model.h"
 #include "model/rounding/operand.h"
 
@@ -36,8 +37,8 @@ struct PassedLimits {
 class PassedDifferences {
  public:
   /// All must outlive it.
-  PassedDifferences(const OnnxModel& model, const SeenOutputs& seen)
-      : model_(model), operands_(model, seen) {}
+  PassedDifferences(const OnnxModel& model, const SeenOutputs& seen, FloatsWithin floats)
+      : model_(model), operands_(model, seen), floats_(floats) {}
 
   /// Of an output of a node of the main graph, whose first output has that type; nullopt where
   /// values are not known or the operator has no rule here.
@@ -60,12 +61,19 @@ class PassedDifferences {
   std::optional<PassedOn> OfConvolution(const OnnxNode& node);
   std::optional<PassedOn> OfProduct(const OnnxNode& node);
   std::optional<PassedOn> OfLargest(const OnnxNode& node);
+  std::optional<PassedOn> OfGather(const OnnxNode& node, PassedLimits limits);
+  /// Of a product's differences, where a row has all of one sign, say; 0: not known.
+  static double RmsOfSums(const Operand& x, const Operand& w, bool by_rows);
+  std::optional<PassedOn> OfLstm(const OnnxNode& node, size_t output, PassedLimits limits);
   std::optional<Operand> Find(const OnnxNode& node, size_t input);
   /// What a matrix operator multiplies, without its zero point.
   std::optional<Operand> Factor(const OnnxNode& node, size_t input);
 
   const OnnxModel& model_;
   OperandFinder operands_;
+  const FloatsWithin floats_;
+  const OnnxNode* lstm_ = nullptr;  // the last one that was computed
+  std::optional<LstmSides> lstm_sides_;
 };
 
 }  // namespace vernier

@@ -205,5 +205,81 @@ TEST(PassedOnTest, AMirroredBorderHasItsFlipsTwice) {
   EXPECT_NEAR(errors.at("mirrored").fresh, 2 * errors.at("zeros").fresh, 1e-12);
 }
 
+// Gates that are open by half, and a cell that reads x: the second step is between two codes.
+const std::string kByteLstm =
+    Input("x", {2, 1, 1}) + WeightOf("w", {1, 1, 4}, {0, 0, 0, 1}) +
+    WeightOf("r", {1, 1, 4}, {0, 0, 0, 0}) + WeightOf("one", {1}, {1}) +
+    WeightOf("zero", {1}, {0}) +
+    Do("DynamicQuantizeLSTM", {"x", "w", "r", "", "", "", "", "", "one", "zero", "one", "zero"},
+       "y") +
+    Do("Identity", {"y"}, "end");
+
+ErrorPredictions PredictLstm(const std::string& graph, bool floats_alone) {
+  RunnerArithmetic floats;
+  floats.floats_within = true;
+  const Tensor x = SeenValues({1, 0.5F}, {2, 1, 1});
+  SeenOutputs seen;
+  seen.fed = [&](std::string_view name) { return name == "x" ? &x : nullptr; };
+  seen.passes = [](const std::string&, const ErrorPrediction&) { return true; };
+  const OnnxModel model = *Parse(Model(graph));
+  return *PredictErrors(model, {}, kAsInModel, floats_alone ? floats : kAsInModel, {},
+                        FedInputs::kSame, seen);
+}
+
+TEST(PassedOnTest, AnLstmThatOneSideRoundsWithinErrsByWhatThatMakes) {
+  const double first = std::tanh(1) / 2;
+  const auto second = [&](double x) { return std::tanh(first / 2 + std::tanh(x) / 2) / 2; };
+  const double moved = second(128 / 255.0) - second(0.5);
+  const double y0 = std::tanh(first) / 2, y1 = second(0.5);
+  const double scale = std::sqrt((y0 * y0 + y1 * y1) / 2);
+  const ErrorPrediction y = PredictLstm(kByteLstm, true).at("y");
+  EXPECT_NEAR(y.largest, moved / scale, 0.01 * moved / scale);
+  EXPECT_NEAR(y.rms, 1.25 * moved / std::sqrt(2) / scale, 0.05 * y.rms);
+  EXPECT_EQ(y.one_sided, 1);
+}
+
+// What is not computed keeps the rule's bound: here peepholes.
+TEST(PassedOnTest, AnLstmOfAnotherKindHasTheBoundOfTheRule) {
+  const std::string peepholes =
+      Input("x", {2, 1, 1}) + WeightOf("w", {1, 1, 4}, {0, 0, 0, 1}) +
+      WeightOf("r", {1, 1, 4}, {0, 0, 0, 0}) + WeightOf("p", {1, 3}, {0, 0, 0}) +
+      WeightOf("one", {1}, {1}) + WeightOf("zero", {1}, {0}) +
+      Do("DynamicQuantizeLSTM", {"x", "w", "r", "", "", "", "", "p", "one", "zero", "one", "zero"},
+         "y");
+  EXPECT_GT(PredictLstm(peepholes, true).at("y").rms, 5 * PredictLstm(kByteLstm, true).at("y").rms);
+}
+
+TEST(PassedOnTest, APartMayDifferByMoreThanTheWhole) {
+  const std::string graph =
+      kSteps + WeightOf("last", {1}, {3}) +
+      Field(1, Node("Gather", {"y", "last"}, {"part"}, Attribute("axis", 1))) +
+      Do("Identity", {"part"}, "last_end");
+  const auto with_part = [](float q, float part) {
+    std::vector<SeenTensor> seen = StepsSeen(0.75F, q);
+    seen.push_back({"part", {part}, {1, 1}});
+    return seen;
+  };
+  const auto seen = PredictBoth(graph, with_part(201, 0.5F), with_part(202, 1));
+  EXPECT_GE(seen.at("part").rms, 0.5 / std::sqrt((0.25 + 1) / 2));
+}
+
+// All differences go the same way, and their sums further than those of independent ones.
+TEST(PassedOnTest, DifferencesOfOneSignAddUp) {
+  std::vector<float> ones(64, 1), low(64, 10), high(64, 11);
+  const std::string graph = Input("x", {1, 64}) + Weight("w0", {64, 64}) + WeightOf("s", {}, {1}) +
+                            WeightOf("w", {64, 1}, ones) + Do("MatMul", {"x", "w0"}, "p") +
+                            Do("QuantizeLinear", {"p", "s"}, "q") +
+                            Do("DequantizeLinear", {"q", "s"}, "d") +
+                            Do("MatMul", {"d", "w"}, "y") + Do("Identity", {"y"}, "end");
+  const auto seen = [](const std::vector<float>& values, float sum) {
+    return std::vector<SeenTensor>{{"p", values, {1, 64}},
+                                   {"q", values, {1, 64}},
+                                   {"d", values, {1, 64}},
+                                   {"y", {sum}, {1, 1}}};
+  };
+  const auto moved = PredictBoth(graph, seen(low, 640), seen(high, 704));
+  EXPECT_GE(moved.at("y").rms, 64.0 / 640);
+}
+
 }  // namespace
 }  // namespace vernier
