@@ -27,42 +27,49 @@ struct DoubtfulTies {
 /// octave. A margin of 0 that two steps of the numbers turned around is a tie by any limit, and
 /// ignored.
 ///
-/// Near ties by noise are doubtful, and so are those by a bound that the output exceeds.
-/// Neither is excused, and such near ties are clear flips, if - most differ: noise turns
-/// around less than half of the decisions between two values. A sample that has less in
-/// common than `least_alike` has more turned around, and more than half of the samples
-/// are such; - boxes are lost and not invented, or the reverse: as many on both sides of
-/// a score are equally likely to cross it. A sign test excludes that (p < 1e-6), and the
-/// difference is more than 5 % of the boxes, which rounding that is biased does not
-/// reach; - the noise is the sample's alone: its limit is more than ten times the
-/// furthest that the margin of any sample that agrees has moved. This needs 30 of them,
-/// and a margin above 1: the margins of a confident softmax do not move whatever its
-/// logits do. Rounding may make ties of most, so that those by two steps of the numbers
-/// (by_noise and over_bound) stay. A near tie by an error bound is doubtful where - the
-/// output is over its bound (DecisionSample::over_bound); - its limit is wider than the
-/// median margin, so it distinguishes hardly any decisions; - the bound does not
-/// explain so many: the limit is 2 * 12 times the largest root mean square that the
-/// bound allows (error_bound.h), r. The two deciding values differ by a Gaussian of
-/// sqrt(2) r, or of twice that in rows of large values. If margins are spread evenly
-/// below the limit L, rounding turns around the share sqrt(2) * 2 r / (sqrt(2 pi) L) =
-/// 4.7 % of the samples below it at most. More than 5 % are doubtful where chance gives
-/// as many with a probability below 0.001 (Poisson). This needs samples with one margin
-/// each.
+/// **Near ties by noise, or by a bound that the output exceeds**, are doubtful. They are not
+/// excused, and count as clear flips, in three cases:
 ///
-/// A clear flip is doubtful where
-/// - a correct output may exceed the bound that it is clear by
-/// (DecisionSample::over_bound); - it is clear by the noise of the other values, and
-/// within four times that limit: such noise is not that of each value, as rounding is
-/// larger for larger ones; or within four times that of its batch, where it has too few
-/// other values to show any, or of the logits of sigmoids (by_noise and over_bound); -
-/// it is clear by a bound that proves nothing, its sample has no noise, and the margin
-/// of a sample that agrees moves by half of its own or more; - it is within four times
-/// the limit by which the margins of samples that agree differ between the sides, or
-/// within two steps where they differ by one or two steps of a grid alone, and otherwise
-/// not at all; or the sample has no noise, nor have these margins, since there are none.
-/// Without noise in the sample, what is below that limit is no clear flip at all, see
-/// near_by_moves(). If near ties are not excused, clear flips are not doubtful
-/// either.
+/// 1. Most samples differ. Noise turns around less than half of the decisions between two values. A
+///    sample that has less in common than `least_alike` has more turned around, and more than half
+///    of the samples are such.
+/// 2. Boxes are lost and not invented, or the reverse: as many on both sides of a score are equally
+///    likely to cross it. A sign test excludes that (p < 1e-6), and the difference is more than 5 %
+///    of the boxes, which biased rounding does not reach.
+/// 3. The noise is the sample's alone: its limit is more than ten times the furthest that the
+///    margin of any agreeing sample has moved. This needs 30 such samples, and a margin above 1:
+///    the margins of a confident softmax do not move whatever its logits do.
+///
+/// Rounding may make ties of most samples, so near ties within two steps of the numbers stay
+/// (by_noise and over_bound).
+///
+/// **A near tie by an error bound** is doubtful in three cases:
+///
+/// 1. The output is over its bound (DecisionSample::over_bound).
+/// 2. Its limit is wider than the median margin, so it distinguishes hardly any decisions.
+/// 3. The bound does not explain so many. The limit is 2 * 12 times the largest root mean square r
+///    that the bound allows (error_bound.h). The two deciding values differ by a Gaussian of
+///    sqrt(2) r, or of twice that in rows of large values. If margins are spread evenly below the
+///    limit L, rounding turns around at most sqrt(2) * 2 r / (sqrt(2 pi) L) = 4.7 % of the samples
+///    below it. More than 5 % are doubtful where chance gives as many with a probability below
+///    0.001 (Poisson). This needs samples with one margin each.
+///
+/// **A clear flip** is doubtful in four cases:
+///
+/// 1. A correct output may exceed the bound by which the flip is clear
+///    (DecisionSample::over_bound).
+/// 2. It is clear by the noise of the other values, and within four times that limit: such noise is
+///    not that of each value, as rounding is larger for larger ones. If the sample has too few
+///    other values to show any noise, the limit is that of its batch, or of the logits of sigmoids
+///    (by_noise and over_bound).
+/// 3. It is clear by a bound that proves nothing, its sample has no noise, and the margin of an
+///    agreeing sample moves by half of its own or more.
+/// 4. It is within four times the limit by which the margins of agreeing samples differ between the
+///    sides, or within two steps where these differ by one or two steps of a grid alone; or neither
+///    the sample nor these margins have any noise, since there are no such samples.
+///
+/// If the sample has no noise, what is below the limit of case 4 is no clear flip at all: see
+/// near_by_moves(). If near ties are not excused, clear flips are not doubtful either.
 class TieLimits {
  public:
   /// `least_alike`: see above, of DecisionSample::similarity; 0: noise may turn around anything.

@@ -27,21 +27,21 @@ const RunnerPlan* FindBuilt(const RunPlan& plan) {
 // on iteration 0 can.
 std::string_view WhatToDoForAuto(const RunPlan& plan) {
   if (plan.runners.empty()) {
-    return "what is decided depends on the iterations before, and of saved outputs nothing can be "
+    return "decisions depend on earlier iterations, and of saved outputs nothing can be "
            "measured again: leave out --shard, or give tolerances (--atol, --rtol)";
   }
   if (plan.execution.batch_feeds > 1) {
-    return "what is decided depends on the iterations before; add --noise-floor, which decides on "
+    return "decisions depend on earlier iterations; add --noise-floor, which decides on "
            "iteration 0, and leave out --batch-feeds, which it cannot go with";
   }
-  return "what is decided depends on the iterations before; add --noise-floor, which decides on "
+  return "decisions depend on earlier iterations; add --noise-floor, which decides on "
          "iteration 0";
 }
 
 Status CheckWhole(const RunPlan& plan) {
   const SavePlan& save = plan.save;
   const PicturePlan& pictures = plan.pictures;
-  constexpr std::string_view kEarlier = "what is decided depends on the iterations before";
+  constexpr std::string_view kEarlier = "decisions depend on earlier iterations";
   constexpr std::string_view kWhole = "it needs all iterations in one place";
   const bool pictured = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
                         pictures.show_heatmaps || pictures.show_error_plots;

@@ -92,6 +92,7 @@ class StepWatch final : public NoReports {
       not_compared_[output].push_back(static_cast<size_t>(iteration_));
     }
     const bool shows = !alike || not_compared.empty();
+    shows_something_ |= shows;
     if (alike && !alike_.there()) Choose(error, alike_);
     const bool counts = !parts_ || iteration_ <= wanted_;
     if (error.failed && counts && !first_.there()) Choose(error, first_);
@@ -112,6 +113,8 @@ class StepWatch final : public NoReports {
   const StepError& first() const { return first_; }
   // By output, the steps at which it holds nothing but NaN and infinities of both sides.
   const std::map<std::string, std::vector<size_t>>& not_compared() const { return not_compared_; }
+  // At no step: all outputs are the same NaN or infinities on both sides.
+  bool shows_something() const { return shows_something_; }
   // Of the steps that count, the one with the largest error.
   const NearLargest::Error& largest() const { return near_.largest(); }
   TensorMap FeedOf(const StepError& error) const {
@@ -147,6 +150,7 @@ class StepWatch final : public NoReports {
   std::map<int64_t, TensorMap> feeds_;  // of those below
   std::vector<StepError> errors_;
   std::map<std::string, std::vector<size_t>> not_compared_;
+  bool shows_something_ = false;
   StepError first_, at_wanted_, alike_;
   NearLargest near_;
 };
@@ -234,6 +238,20 @@ void NoteNotCompared(const StepWatch& total, const StepsRecord& steps,
   }
 }
 
+// What the steps leave open, whichever of them is looked at: outputs that one side lacks at some
+// step, or nothing but NaN. A search that finds nothing is no pass then.
+void AddGaps(const RunOutcome& ran, const StepWatch& total, BlameOutcome& outcome) {
+  std::vector<std::string> gaps;
+  if (ran.faults.incomplete) gaps = ran.record.faults;
+  if (!total.shows_something()) {
+    gaps.emplace_back(
+        "nothing was compared: at all steps all outputs are the same NaN or infinities on both "
+        "sides");
+  }
+  outcome.faults.incomplete |= ran.faults.incomplete || !gaps.empty();
+  std::ranges::copy(gaps, std::back_inserter(outcome.record.notes));
+}
+
 BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const StepsRecord& steps) {
   const StepTimeline timeline = TimelineOf(steps);
   const StepError chosen = own.chosen();
@@ -298,7 +316,8 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
     return EndedBy(plan, ran, Malformed(one + ": leave out what continues from step to step"),
                    logger);
   }
-  const RunRecord with_own = std::move(ran.record);
+  const RunOutcome ran_own = std::move(ran);
+  const RunRecord& with_own = ran_own.record;
   const std::optional<DivergenceRecord> parted = FirstDivergence(with_own);
   const bool parts = parted && with_own.steps;
   logger.Start("Running all steps with the state of " + plan.run.runners.front().name);
@@ -317,6 +336,7 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   // Of the sequences, which the feed of the step may not show.
   std::ranges::copy(with_own.nan_inputs, std::back_inserter(outcome.record.notes));
   NoteNotCompared(total, *with_own.steps, outcome.record.notes);
+  AddGaps(ran_own, total, outcome);
   // Outputs are out of their bounds, whether a layer is to blame for it or not. What could not be
   // searched says nothing of layers.
   outcome.faults.mismatch |= !of_step.failed.empty() && outcome.record.error.empty();

@@ -1,5 +1,7 @@
 """blame over steps where both sides give the same NaN at some step."""
 
+import sys
+import textwrap
 import unittest
 
 import numpy as np
@@ -50,6 +52,26 @@ class StepNans(Case):
         step = found["at_step"]
         self.assertEqual((step["step"], step["output"], step["wrong_by_itself"]), (9, "y", True))
         self.assertIn(found["culprits"][0]["node"], ("choose", "sum", "total"), said)
+
+    def test_an_output_that_some_steps_lack_is_no_pass(self):
+        """Not at the step whose layers are looked at, which are the same on both sides."""
+        counter("good.onnx")
+        with open("lacks.py", "w", encoding="utf-8") as script:
+            script.write(textwrap.dedent("""
+                def infer(feed):
+                    outputs = {"nN": feed["n"] + 1}
+                    if outputs["nN"][0, 0] not in (8, 9):
+                        outputs["y"] = feed["x"] + outputs["nN"].astype("f4")
+                    return outputs
+                """))
+        np.savez("x.npz", x=np.ones((24, 2), "f4"))
+        ended, found = blame(self.folder.name, "good.onnx", "--onnxrt", "--model-runner",
+                             "lacks.py", "--python", sys.executable, "--load-inputs", "x.npz",
+                             "--step-slice", "x:axis=0,size=1", "--feed-back", "nN:n")
+        said = ended.stdout + ended.stderr
+        self.assertEqual(ended.returncode, 4, said)
+        self.assertIn("1 output has no counterpart, first at step 7 of sequence 0",
+                      " ".join(found["notes"]), said)
 
     def test_all_outputs_of_a_step_are_named(self):
         for name in ("good.onnx", "bad.onnx"):

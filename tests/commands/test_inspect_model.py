@@ -177,7 +177,7 @@ class InspectModel(Case):
         self.assertIn("[W] --iterations has no effect: the model runs on one feed", ended.out)
         ended = self.vernier("inspect", "model", "m.engine", "--trt")
         self.assertEqual(ended.code, 2)
-        self.assertIn("loaded by TensorRT anyway; leave --trt away", ended.err)
+        self.assertIn("loaded by TensorRT anyway; leave --trt out", ended.err)
         ended = self.vernier("inspect", "model", "m.engine", "--onnxrt")
         self.assertEqual(ended.code, 2)
         self.assertIn("--onnxrt: an engine is loaded by TensorRT alone", ended.err)

@@ -240,7 +240,8 @@ def infer(feed):
         # What is not compared is not passed over in silence.
         ended = self.vernier(*words)
         self.assertNotEqual(ended.code, 0)
-        self.assertIn("all: output 'hn' is of no step (--steps-axis)", ended.out + ended.err)
+        self.assertIn("all: output 'hn' has no element for any step along --steps-axis",
+                      ended.out + ended.err)
         for wrong, what in (("b:0", "expected RUNNER:AXIS"), ("all:x", "expected RUNNER:AXIS"),
                             ("all:7", "has no axis 7")):
             ended = self.vernier(*[wrong if word == "all:0" else word for word in words])

@@ -48,7 +48,7 @@ struct Inspection {
 Status CheckEngineRunners(const ParsedArgs& args) {
   for (const RunnerChoice& choice : args.Runners()) {
     if (choice.kind == "trt") {
-      return InvalidArgument("--trt: an engine is loaded by TensorRT anyway; leave --trt away");
+      return InvalidArgument("--trt: an engine is loaded by TensorRT anyway; leave --trt out");
     }
     return InvalidArgument("--" + std::string(choice.kind) +
                            ": an engine is loaded by TensorRT alone, and shown without values");

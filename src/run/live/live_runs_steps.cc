@@ -12,13 +12,14 @@ namespace {
 
 constexpr double kSlowOpening = 0.05;  // seconds that are worth a word
 
-// Its state is where no other one's can be put. Tokens of another runner are no help: what the
-// state inside was made of stays.
+// A state inside a runner cannot be replaced by another runner's. Feeding that runner's tokens
+// does not help: the state that earlier tokens made stays.
 Status CannotHaveOthers(const StepPlan& steps, const std::string& keeps) {
   if (steps.finds_own_errors) {
     return InvalidArgument(
         "blame over steps: " + keeps +
-        ", where no other one's can be put, so that no step shows its own error; find the step "
+        ", where another runner's state cannot be set, so no step shows its own error; find the "
+        "step "
         "with " +
         (steps.decodes() ? "`vernier run --decode greedy`" : "`vernier run --steps`") +
         ", or give a model whose states are inputs (--feed-back)");
@@ -26,13 +27,13 @@ Status CannotHaveOthers(const StepPlan& steps, const std::string& keeps) {
   if (steps.state == StateSource::kOwn) return {};
   return InvalidArgument("--state " +
                          std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) + ": " +
-                         keeps + ", where no other one's can be put; leave out --state");
+                         keeps + ", where another runner's state cannot be set; leave out --state");
 }
 
 Status MayKeepState(const StepPlan& steps, const std::string& runner) {
   const std::string keeps = runner + " keeps its state inside";
   if (!steps.initial_state.empty() && !steps.finds_own_errors) {
-    return InvalidArgument("--initial-state: " + keeps + ", where no first one can be put");
+    return InvalidArgument("--initial-state: " + keeps + ", where a first state cannot be set");
   }
   return CannotHaveOthers(steps, keeps);
 }
@@ -159,7 +160,7 @@ Result<IterationResult> LiveRuns::KeepSteps(size_t index, int64_t iteration,
                            steps_.Keep(index, iteration, std::move(whole), left));
   for (const std::string& name : left) {
     reports_.NoteOnce(runners_[index].name() + ": output '" + name +
-                      "' is of no step (--steps-axis)");
+                      "' has no element for any step along --steps-axis");
   }
   return part;
 }

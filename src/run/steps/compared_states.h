@@ -1,4 +1,4 @@
-// --compare-state beside what leaves out the states.
+// Is there anything left for --compare-state to compare?
 #pragma once
 
 #include "run/steps/step_states.h"

@@ -225,7 +225,7 @@ TEST_F(DecodingRunsTest, AStateInsideIsNotThatOfAnother) {
   plan_.steps.initial_state = "none.npz";
   EXPECT_THAT(
       Run({{"a", Says(Script)}, {"b", keeps}}).record.error,
-      HasSubstr("--initial-state: b keeps its state inside, where no first one can be put"));
+      HasSubstr("--initial-state: b keeps its state inside, where a first state cannot be set"));
   plan_.steps.initial_state.clear();
   EXPECT_THAT(Run({{"a", Says(Script)}, {"b", keeps}}).record.error, IsEmpty());
   plan_.steps.finds_own_errors = true;

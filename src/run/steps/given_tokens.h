@@ -13,8 +13,8 @@
 
 namespace vernier {
 
-/// Of each row the tokens behind the prompt: column t is the one behind step t, which step t + 1 is
-/// fed with. The rows are those of one batch, for all sequences, or those of one sequence after
+/// The tokens that follow each prompt, one prompt a row: column t holds the token that follows step
+/// t and is fed to step t + 1. The rows are one batch for all sequences, or one sequence after
 /// another.
 class GivenTokens {
  public:

@@ -97,7 +97,8 @@ TEST_F(StepRunsTest, ARunnerThatTakesAllStepsAtOnceIsComparedStepByStep) {
     EXPECT_EQ(observer_.made["a"], observer_.made["b"]);
     EXPECT_EQ(Output(ran, "y").compared, 8);
     EXPECT_EQ(ran.record.pairs[0].passed_iterations, 8);
-    EXPECT_THAT(ran.record.notes, testing::Contains(HasSubstr("'state_n' is of no step")));
+    EXPECT_THAT(ran.record.notes,
+                testing::Contains(HasSubstr("'state_n' has no element for any step")));
   }
 }
 

@@ -29,7 +29,7 @@ struct FirstStates {
   std::vector<std::string> zeros;    ///< made here
 };
 
-/// Tensors are kept, never copied or changed. Runners are told by their index.
+/// Tensors are kept, never copied or changed. Runners are identified by their index.
 class StepStates {
  public:
   /// Both must outlive the object. Errors as ParseStepWords.
