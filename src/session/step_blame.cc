@@ -238,10 +238,13 @@ void NoteNotCompared(const StepWatch& total, const StepsRecord& steps,
   }
 }
 
-// What the steps leave open, whichever of them is looked at: outputs that one side lacks at some
-// step, or nothing but NaN. A search that finds nothing is no pass then.
+// What the sequences leave open, which the feed of the step that is looked at may not show: NaN in
+// inputs, outputs that one side lacks at some step, or nothing but NaN. A search that finds nothing
+// is no pass then.
 void AddGaps(const RunOutcome& ran, const StepWatch& total, BlameOutcome& outcome) {
   std::vector<std::string> gaps;
+  std::ranges::copy(ran.record.nan_inputs, std::back_inserter(outcome.record.notes));
+  NoteNotCompared(total, *ran.record.steps, outcome.record.notes);
   if (ran.faults.incomplete) gaps = ran.record.faults;
   if (!total.shows_something()) {
     gaps.emplace_back(
@@ -333,9 +336,6 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
       PlanOf(step, total.first(), plan, own.FeedOf(own.chosen()), *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
-  // Of the sequences, which the feed of the step may not show.
-  std::ranges::copy(with_own.nan_inputs, std::back_inserter(outcome.record.notes));
-  NoteNotCompared(total, *with_own.steps, outcome.record.notes);
   AddGaps(ran_own, total, outcome);
   // Outputs are out of their bounds, whether a layer is to blame for it or not. What could not be
   // searched says nothing of layers.
