@@ -120,8 +120,8 @@ class StepFaults(StepsCase):
                     said = ended.out + ended.err
                     self.assertEqual(ended.code, 2, said)
                     self.assertIn(f"--state {state}: b feeds nothing back and has no reset_states, "
-                                  "so perhaps it keeps its state inside, where no other one's can "
-                                  "be put; leave out --state", said)
+                                  "so perhaps it keeps its state inside, where another runner's "
+                                  "state cannot be set; leave out --state", said)
                     self.assertNotIn("own error", said)
 
     def test_what_takes_the_shared_state_has_none_of_its_own(self):
