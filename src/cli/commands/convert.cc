@@ -62,11 +62,13 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, ConversionTarget target, Log
 // engine's profiles and its calibration. Sizes that would not be used are an error, as is a file
 // that would not be written.
 Status CheckForOnnxFile(const Conversion& conversion) {
+  const bool lenient =
+      conversion.model.skips_unknown_types;  // as --lenient and `polygraphy` set it
   for (const GivenOption& given : conversion.args.given()) {
     const OptionRow& row = *given.row;
     const bool shapes = row.dest == "input_shapes";
     if (!IsForTensorRt(row) && !shapes && !DataLoaderGroup().Has(row.dest)) continue;
-    if ((shapes || row.dest.starts_with("save_")) && !conversion.model.fp16_clamps) {
+    if ((shapes || row.dest.starts_with("save_")) && !lenient) {
       return InvalidArgument(
           std::string(given.flag) +
           " has no effect on an ONNX file: leave it out, or convert to an "

@@ -19,8 +19,7 @@ Status CannotHaveOthers(const StepPlan& steps, const std::string& keeps) {
     return InvalidArgument(
         "blame over steps: " + keeps +
         ", where another runner's state cannot be set, so no step shows its own error; find the "
-        "step "
-        "with " +
+        "step with " +
         (steps.decodes() ? "`vernier run --decode greedy`" : "`vernier run --steps`") +
         ", or give a model whose states are inputs (--feed-back)");
   }

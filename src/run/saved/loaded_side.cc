@@ -39,8 +39,7 @@ Status CheckSequences(const LoadedRuns& runs) {
                        Counted(first[k], "step") + " in '" + runs.runs().front().path + "' and " +
                        Counted(other[k], "step") + " in '" + runs.runs()[i].path +
                        "', so the sequences after it would be compared with other steps; save both "
-                       "with the same "
-                       "--steps and inputs");
+                       "with the same --steps and inputs");
     }
   }
   return {};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -12,9 +11,9 @@
 #include "io/bytes/checksum.h"
 #include "record/runner_name.h"
 #include "run/maps/name_maps.h"
+#include "run/parts/shard_sources.h"
 #include "run/saved/result_origin.h"
 #include "run/steps/reset_words.h"
-#include "util/input_file.h"
 
 namespace vernier {
 namespace {
@@ -100,20 +99,6 @@ std::optional<FeedingDifference> OtherWords(std::string_view flag, const Feeding
   return Differ(flag, a, b, !Has(a, kLabelled, flag) && !Has(b, kLabelled, flag));
 }
 
-std::string HashOfFile(const std::string& path) {
-  const auto file = InputFile::Open(path);
-  if (!file.ok()) return "?";
-  Checksum sum;
-  std::vector<std::byte> block(static_cast<size_t>(std::min<uint64_t>((*file)->size(), 1 << 20)));
-  for (uint64_t at = 0; at < (*file)->size(); at += block.size()) {
-    const std::span<std::byte> piece = std::span(block).first(
-        static_cast<size_t>(std::min<uint64_t>(block.size(), (*file)->size() - at)));
-    if (!(*file)->ReadAt(at, piece).ok()) return "?";
-    sum.Add(piece);
-  }
-  return ChecksumText(sum.value());
-}
-
 // Writes the lines of a runner.
 class FeedingText {
  public:
@@ -152,7 +137,7 @@ std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_
   if (inside) text.Add(kInside, "yes");
   text.AddWords(kSlice, steps.slices, runners, runners[runner]);
   for (const std::string& word : steps.advances) text.Add(kAdvance, word);
-  if (!steps.initial_state.empty()) text.Add(kInitial, HashOfFile(steps.initial_state));
+  if (!steps.initial_state.empty()) text.Add(kInitial, HashOfSource(steps.initial_state));
   if (inside && runner < plan.runners.size()) {
     const std::string method = ResetMethodOf(steps.resets, plan.runners[runner]);
     if (!method.empty()) text.Add(kReset, method);
