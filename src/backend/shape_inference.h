@@ -10,6 +10,7 @@
 
 #include "backend/worker.h"
 #include "util/log.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -20,6 +21,11 @@ enum class ShapeTool : uint8_t {
   kSymbolic,  ///< ONNX Runtime's, which falls back to onnx with a warning
   kOnnx
 };
+
+/// The one that the model's options name.
+inline ShapeTool ToolOf(const ModelPlan& model) {
+  return model.symbolic_inference ? ShapeTool::kSymbolic : ShapeTool::kOnnx;
+}
 
 struct InferredModel {
   Tensor file;  ///< the bytes of an ONNX file

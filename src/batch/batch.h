@@ -25,10 +25,12 @@ struct BatchRun {
 };
 
 struct BatchPlan {
-  std::vector<BatchRun> runs;
-  size_t jobs = 1;            ///< so many at once, at least 1
-  std::string log_folder;     ///< keeps the logs as STEM.log; empty: they are not kept
-  bool keep_records = false;  ///< for a report on all of them
+  std::vector<std::string> models = {};  ///< as they were named: see FindBatchModels()
+  std::vector<BatchRun> runs = {};       ///< of those that this process runs
+  size_t jobs = 1;                       ///< so many at once, at least 1
+  std::string log_folder;                ///< keeps the logs as STEM.log; empty: they are not kept
+  std::string report = {};               ///< JUnit's file on all of them; empty: none
+  bool keep_records = false;             ///< for that
   /// Is given the log of each run that has ended. Empty: the errors of runs that failed are logged.
   std::function<void(std::string_view log)> show_log = {};
 };

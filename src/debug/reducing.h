@@ -13,9 +13,10 @@
 namespace vernier {
 
 struct ReduceDebugPlan {
-  bool reduce_inputs = true;   ///< nodes at the beginning are taken away
-  bool reduce_outputs = true;  ///< nodes at the end are
-  bool bisect = true;          ///< false: node by node
+  bool reduce_inputs = true;       ///< nodes at the beginning are taken away
+  bool reduce_outputs = true;      ///< nodes at the end are
+  bool bisect = true;              ///< false: node by node
+  std::vector<TensorInfo> inputs;  ///< shapes that inputs are given first
   /// A model whose check passes is written whole, as Polygraphy does; else that is kNotFound.
   bool keep_good = false;
   SaveOnnxOptions save;

@@ -45,15 +45,16 @@ std::vector<Dim> ToShape(std::span<const int64_t> dims) {
 class ExtractEnds {
  public:
   ExtractEnds(const ExtractCompletion& completion, const OnnxModel& model, ExtractPlan& plan)
-      : model_(model), forced_(completion.forced) {
+      : model_(model), forced_(completion.part.forced) {
     const std::vector<TensorInfo> fed = model.RequiredInputs();
-    sizes_known_ = !completion.shape_words.empty() || std::all_of(fed.begin(), fed.end(), IsFixed);
-    for (TensorInfo& input : plan.inputs) Add(input, true, completion.inputs_given);
+    sizes_known_ =
+        !completion.part.shape_words.empty() || std::all_of(fed.begin(), fed.end(), IsFixed);
+    for (TensorInfo& input : plan.inputs) Add(input, true, completion.part.inputs.has_value());
     // Of outputs the model says at least how many dimensions they have, unless everything is to be
     // found out. Sizes of one feed would be wrong for others.
     for (TensorInfo& output : plan.outputs) {
       const TensorInfo known = DescribeTensors(model_, std::span(&output.name, 1))[0];
-      Add(output, forced_ || (sizes_known_ && !known.shape), completion.outputs_given);
+      Add(output, forced_ || (sizes_known_ && !known.shape), completion.part.outputs.has_value());
     }
   }
 
@@ -208,7 +209,7 @@ Status CompleteExtract(const ExtractCompletion& completion, const OnnxModel& mod
                        ExtractPlan& plan, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(
       const std::vector<InputDims> fed,
-      GivenSizes("--model-input-shapes", completion.shape_words, model.RequiredInputs()));
+      GivenSizes("--model-input-shapes", completion.part.shape_words, model.RequiredInputs()));
   ExtractEnds ends(completion, model, plan);
   const bool derives = !ends.forced() && (ends.LackNames() || !ends.Missing().empty());
   if (ends.forced()) {

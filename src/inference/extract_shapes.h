@@ -14,14 +14,19 @@
 
 namespace vernier {
 
+/// The part that is asked for.
+struct PartRequest {
+  std::optional<std::vector<TensorInfo>> inputs = {};   ///< not given: those of the model
+  std::optional<std::vector<TensorInfo>> outputs = {};  ///< the same
+  std::vector<std::string> shape_words = {};            ///< of the model's inputs, as "NAME:SHAPE"
+  bool forced = false;  ///< nothing but sizes of one feed, also where the model declares others
+};
+
 /// How unknown shapes and types are found.
 struct ExtractCompletion {
   const std::atomic<int>& interrupted;
-  bool forced = false;  ///< nothing but sizes of one feed, also where the model declares others
-  bool inputs_given = false;  ///< by the user, and so are
-  bool outputs_given = false;
-  std::vector<std::string> shape_words = {};  ///< of the model's inputs, as "NAME:SHAPE"
-  ModelPlan model = {};                       ///< whose shapes onnx infers
+  const PartRequest& part;
+  ModelPlan model = {};  ///< whose shapes onnx infers
   ExecutionPlan execution = {};
   /// One inference of ONNX Runtime; requested if nothing else suffices.
   std::function<Result<RunPlan>()> inference = {};

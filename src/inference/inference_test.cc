@@ -86,7 +86,7 @@ TEST(Sanitize, DropsWhatIsUnusedAndPutsNodesInOrder) {
   EditableModel model = Chain(folder);
   RecordingLogger log;
   SanitizePlan plan;
-  plan.infer_shapes = false;
+  plan.shapes.wanted = false;
   plan.cleanup = plan.sort = true;
   ASSERT_TRUE(Sanitize(plan, model, kNever, log).ok());
   EXPECT_THAT(NodesOf(model.now()), ElementsAre("Relu", "Exp"));
@@ -98,7 +98,7 @@ TEST(Sanitize, TakesOutputsAndInputShapesThatAreGiven) {
   EditableModel model = Chain(folder);
   RecordingLogger log;
   SanitizePlan plan;
-  plan.infer_shapes = false;
+  plan.shapes.wanted = false;
   plan.model.outputs = {"t"};
   plan.inputs = {TwoByThree("x")};
   ASSERT_TRUE(Sanitize(plan, model, kNever, log).ok());
@@ -115,7 +115,7 @@ TEST(Sanitize, MakesATensorWithinAnInput) {
   EditableModel model = Chain(folder);
   RecordingLogger log;
   SanitizePlan plan;
-  plan.infer_shapes = false;
+  plan.shapes.wanted = false;
   plan.inputs = {TwoByThree("t")};
   ASSERT_TRUE(Sanitize(plan, model, kNever, log).ok());
   EXPECT_THAT(NodesOf(model.now()), ElementsAre("Exp"));

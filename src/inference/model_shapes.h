@@ -24,6 +24,12 @@ struct FeedSource {
   std::function<Result<RunPlan>()> inference;
 };
 
+/// Of commands that infer shapes without being told to.
+struct ShapeInference {
+  bool wanted = true;   ///< when the model is loaded, and after changes
+  bool forced = false;  ///< instead of that all sizes become those of one feed: see ForceShapes()
+};
+
 /// Warns of options of a feed that was not needed.
 void WarnOfUnusedFeed(std::span<const std::string> flags, Logger& log);
 

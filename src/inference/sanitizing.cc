@@ -47,7 +47,7 @@ class Sanitizer {
       }
       log_.Info("Overriding input shapes to:\n{" + text + "}");
     }
-    if (plan_.force_shapes) VERNIER_TRY(ForceShapes(model_, plan_.feeds, interrupted_, log_));
+    if (plan_.shapes.forced) VERNIER_TRY(ForceShapes(model_, plan_.feeds, interrupted_, log_));
     if (plan_.cleanup) VERNIER_TRY(Become(WithoutUnused(now())));
     if (plan_.sort) VERNIER_TRY(Become(InOrder(now())));
     if (!inputs.empty() && Infers()) VERNIER_TRY(Infer());
@@ -81,8 +81,8 @@ class Sanitizer {
         OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now().path()));
   }
 
-  bool Infers() const { return plan_.infer_shapes && !plan_.force_shapes; }
-  Status Infer() { return Become(worker_.InferShapesOf(now(), plan_.tool)); }
+  bool Infers() const { return plan_.shapes.wanted && !plan_.shapes.forced; }
+  Status Infer() { return Become(worker_.InferShapesOf(now(), ToolOf(plan_.model))); }
 
   Status MarkOutputs() {
     const ModelPlan& plan = plan_.model;

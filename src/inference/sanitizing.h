@@ -19,16 +19,14 @@ namespace vernier {
 
 /// What is done, in this order.
 struct SanitizePlan {
-  ModelPlan model;                        ///< its selection of outputs
-  bool infer_shapes = true;               ///< when the model is loaded, and after changes
-  ShapeTool tool = ShapeTool::kSymbolic;  ///< for that
-  std::vector<UpperBound> bounds;         ///< of sizes that nothing limits
-  std::vector<TensorInfo> inputs;         ///< with these shapes; tensors within become inputs
-  bool force_shapes = false;              ///< instead of inferring them, see ForceShapes()
-  FeedSource feeds;                       ///< for that; its library computes constants, too
-  bool cleanup = false;                   ///< what nothing uses goes
-  bool sort = false;                      ///< nodes behind what they read
-  bool fold = false;                      ///< what does not depend on inputs becomes a constant
+  ModelPlan model;                 ///< its selection of outputs
+  ShapeInference shapes;           ///< by the model's tool
+  std::vector<UpperBound> bounds;  ///< of sizes that nothing limits
+  std::vector<TensorInfo> inputs;  ///< with these shapes; tensors within become inputs
+  FeedSource feeds;                ///< for forced shapes; its library computes constants
+  bool cleanup = false;            ///< what nothing uses goes
+  bool sort = false;               ///< nodes behind what they read
+  bool fold = false;               ///< what does not depend on inputs becomes a constant
   FoldOptions folding;
   std::optional<int64_t> passes;  ///< of folding at most; not given: until nothing changes
   bool infer_each_pass = true;    ///< shapes, between passes

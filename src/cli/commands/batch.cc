@@ -1,7 +1,6 @@
 // Many models with the same options: a process each, one table.
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "batch/batch.h"
 #include "batch/find_models.h"
@@ -17,35 +16,13 @@
 #include "options/table/command_options.h"
 #include "options/table/option_sets.h"
 #include "report/files/junit.h"
-#include "report/files/report_files.h"
 #include "run/phases/shard_ending.h"
-#include "util/allowed_processors.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
 #include "util/no_log.h"
 
 namespace vernier {
 namespace {
-
-Result<size_t> JobsOf(const ParsedArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> jobs, args.Int("jobs"));
-  if (jobs && *jobs < 0) {
-    return InvalidArgument("--jobs: expected a number >= 0, got " + std::to_string(*jobs));
-  }
-  if (!jobs) return size_t{1};
-  return *jobs == 0 ? AllowedProcessors() : static_cast<size_t>(*jobs);
-}
-
-// The one report for all, or nothing.
-Result<std::optional<ReportFile>> ReportOf(const ParsedArgs& args) {
-  const auto path = args.Value("reports");
-  if (!path) return std::optional<ReportFile>();
-  const Result<ReportFile> report = ReportFileFor("--report", std::string(*path));
-  if (report.ok() && report->format == ReportFormat::kJunit) return std::optional(*report);
-  return InvalidArgument(
-      "--report: expected a file that ends in .xml (JUnit) for all models, got '" +
-      std::string(*path) + "'; after -- it is one for each model");
-}
 
 Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string> options,
                             const Invocation& invocation) {
@@ -54,11 +31,10 @@ Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string>
         "put the options for each model after --, for example: vernier batch '*.onnx' -- --onnxrt"
         " --openvino");
   }
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<BatchModel> models,
-                           FindBatchModels(args.List("models")));
   BatchPlan plan;
-  VERNIER_ASSIGN_OR_RETURN(plan.jobs, JobsOf(args));
-  plan.log_folder = TextOf(args, "log_dir");
+  VERNIER_TRY(BindOptions(args, {}, {plan}));
+  plan.keep_records = !plan.report.empty();
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<BatchModel> models, FindBatchModels(plan.models));
   for (const BatchModel& model : models) {
     VERNIER_ASSIGN_OR_RETURN(RunWords run, RunWordsFor(model, options));
     run.words.insert(run.words.begin(), {invocation.words.front(), "run"});
@@ -70,25 +46,16 @@ Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string>
   return plan;
 }
 
-// Which of so many models are this process's.
+// Which of the models are this process's.
 Result<ShardPlan> ShardOf(const ParsedArgs& args, size_t models, Logger& log) {
-  const auto word = args.Value("shard");
-  if (!word) {
-    for (const auto& [dest, flag] :
-         {std::pair("shard_by", "--shard-by"), std::pair("shard_exit", "--shard-exit")}) {
-      if (!args.Has(dest)) continue;
-      return InvalidArgument(std::string(flag) + ": there are no shards: give --shard K/N as well");
-    }
-    return ShardPlan();
-  }
   std::string where;
-  VERNIER_ASSIGN_OR_RETURN(ShardPlan shard, ReadShard(*word, OwnEnvironment(), where));
-  if (args.Value("shard_by") == "stride") shard.rule = ShardRule::kStride;
-  shard.ends_done = args.Value("shard_exit") == "done";
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<ShardPlan> shard, FindShard(args, where));
+  if (!shard) return ShardPlan();
   const auto total = static_cast<int64_t>(models);
-  log.Info("--shard " + ShardText(shard) + ": " + CountedOf(shard.CountOf(total), total, "model") +
+  log.Info("--shard " + ShardText(*shard) + ": " +
+           CountedOf(shard->CountOf(total), total, "model") +
            (where.empty() ? "" : ", from " + where));
-  return shard;
+  return *shard;
 }
 
 void KeepShare(const ShardPlan& shard, std::vector<BatchRun>& runs) {
@@ -167,13 +134,10 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   if (Status fits = CheckBatch(*plan, start.args, invocation); !fits.ok()) {
     return EndCommand(fits, invocation, log);
   }
-  Result<std::optional<ReportFile>> report = ReportOf(start.args);
-  if (!report.ok()) return EndCommand(report.status(), invocation, log);
   const Result<ShardPlan> shard = ShardOf(start.args, plan->runs.size(), log);
   if (!shard.ok()) return EndCommand(shard.status(), invocation, log);
   KeepShare(*shard, plan->runs);
-  if (*report) (*report)->path = PathOfShard((*report)->path, *shard);
-  plan->keep_records = report->has_value();
+  plan->report = PathOfShard(plan->report, *shard);
   if (log.Enabled(Severity::kVerbose)) {
     plan->show_log = [&log](std::string_view text) { log.Plain(text); };
   }
@@ -183,9 +147,9 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   if (!outcome->results.empty()) log.Plain(FormatBatch(outcome->results));
   RunFaults faults = FaultsOf(outcome->results);
   faults.signal = ReceivedSignal();
-  if (*report) {
-    log.Info("Saving report to " + (*report)->path);
-    const Status saved = WriteFileAtomically((*report)->path, FormatJunit(outcome->records));
+  if (plan->keep_records) {
+    log.Info("Saving report to " + plan->report);
+    const Status saved = WriteFileAtomically(plan->report, FormatJunit(outcome->records));
     if (!saved.ok()) log.Critical(saved.message());
     faults.Add(saved);
   }
@@ -210,7 +174,7 @@ constexpr CommandSpec kBatchCommand = {
         " several feeds in one inference of a model, see run --batch-feeds.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), BatchGroup(), LoggingGroup()});
+          return OptionTable({GeneralGroup(), BatchGroup(), ModelShardGroup(), LoggingGroup()});
         },
     .run = BatchCommand,
 };

@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::string_view kOneFeed = "--iterations has no effect: the model runs on one feed";
 
-// One inference of ONNX Runtime with the model and the inputs of the command line.
-Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+// One inference of ONNX Runtime with the model and the inputs of the command line. `shapes` are
+// more words of --input-shapes.
+Result<RunPlan> BindInference(const ParsedArgs& args, std::span<const std::string> shapes,
+                              const Invocation& invocation, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
-  const std::span<const std::string> shapes = args.List("model_input_shapes");
   plan.inputs.shape_words.insert(plan.inputs.shape_words.end(), shapes.begin(), shapes.end());
   if (!plan.lenient) {
     VERNIER_TRY(
@@ -48,8 +49,8 @@ Result<OnnxModel> LoadAsAsked(const ParsedArgs& args, WorkerPool& pool, Logger& 
 Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& log) {
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
-  const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-  return InferShapes(model, execution, tool, WatchSignals(), log);
+  VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, BindModel(args));
+  return InferShapes(model, execution, ToolOf(plan), WatchSignals(), log);
 }
 
 FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
@@ -59,32 +60,26 @@ FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, 
   source.flags = FeedFlags(args);
   source.inference = [&]() -> Result<RunPlan> {
     if (args.Has("iterations")) log.Warning(kOneFeed);
-    return BindInference(args, invocation, log);
+    return BindInference(args, {}, invocation, log);
   };
   return source;
 }
 
 Status CompleteExtractAsAsked(const ParsedArgs& args, const Invocation& invocation,
-                              const OnnxModel& model, ExtractPlan& plan, Logger& log) {
-  ExtractCompletion completion{WatchSignals()};
-  completion.shape_words = ListOf(args, "model_input_shapes");
-  if (!invocation.as_polygraphy) {
-    VERNIER_TRY(RefuseSeveralShapes("--model-input-shapes", completion.shape_words, "the model"));
-  }
-  completion.forced = args.Has("force_fallback_shape_inference");
-  completion.inputs_given = args.Has("input_meta");
-  completion.outputs_given = args.Has("output_meta");
+                              const PartRequest& part, const OnnxModel& model, ExtractPlan& plan,
+                              Logger& log) {
+  ExtractCompletion completion{WatchSignals(), part};
   VERNIER_ASSIGN_OR_RETURN(completion.model, BindModel(args));
   VERNIER_TRY(BindWorkers(args, completion.execution));
   bool fed = false;
   completion.inference = [&] {
     fed = true;
-    return BindInference(args, invocation, log);
+    return BindInference(args, part.shape_words, invocation, log);
   };
   if (args.Has("iterations")) log.Warning(kOneFeed);
   NoLog unheard;
   if (!invocation.as_polygraphy && args.Has("val_range")) {
-    VERNIER_TRY(BindInference(args, invocation, unheard).status());
+    VERNIER_TRY(BindInference(args, part.shape_words, invocation, unheard).status());
   }
   VERNIER_TRY(CompleteExtract(completion, model, plan, log));
   std::vector<std::string> flags = FeedFlags(args);

@@ -1,6 +1,7 @@
 // From the command line to an inference of a model and what it should show.
 #pragma once
 
+#include "inference/extract_shapes.h"
 #include "inference/model_shapes.h"
 #include "model/edit/onnx_extract.h"
 #include "model/onnx/onnx_model.h"
@@ -17,14 +18,15 @@ namespace vernier {
 /// The model as --shape-inference and --fp-to-fp16 make it, else as it is.
 Result<OnnxModel> LoadAsAsked(const ParsedArgs& args, WorkerPool& pool, Logger& log);
 
-/// InferShapes() with the workers of the command line.
+/// InferShapes() with the workers and the tool of the command line.
 Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& log);
 
 /// The feed of --force-fallback-shape-inference. All arguments must outlive it.
 FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log);
 
-/// CompleteExtract() with --model-input-shapes and the feed of the command line.
+/// CompleteExtract() with the feed of the command line.
 Status CompleteExtractAsAsked(const ParsedArgs& args, const Invocation& invocation,
-                              const OnnxModel& model, ExtractPlan& plan, Logger& log);
+                              const PartRequest& part, const OnnxModel& model, ExtractPlan& plan,
+                              Logger& log);
 
 }  // namespace vernier

@@ -13,22 +13,12 @@
 namespace vernier {
 namespace {
 
-// Without one of these, `simple` asks for nothing: its default, elemwise, cannot be judged anew.
-constexpr std::string_view kSimpleFlags[] = {"rtol",
-                                             "atol",
-                                             "check_error_stat",
-                                             "error_quantile",
-                                             "no_shape_check",
-                                             "fail_fast",
-                                             "save_heatmaps",
-                                             "show_heatmaps",
-                                             "save_error_metrics_plot",
-                                             "show_error_metrics_plot",
-                                             "infinities_compare_equal"};
-
+// Without an option of `simple` it asks for nothing: its default, elemwise, cannot be judged anew.
 bool AsksForSimple(const ParsedArgs& args) {
-  return std::any_of(std::begin(kSimpleFlags), std::end(kSimpleFlags),
-                     [&](std::string_view dest) { return args.Has(dest); });
+  return std::ranges::any_of(args.given(), [](const GivenOption& given) {
+    const std::string_view dest = given.row->dest;
+    return CompareSimpleGroup().Has(dest) || dest == "no_shape_check" || dest == "fail_fast";
+  });
 }
 
 // Rows of --save-rows, by their name.
@@ -55,7 +45,7 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
     const PartTag part = given.row->sets.part;
     const bool of_decisions = part == &kPartTag<DecisionOptions> || given.row->dest == "strict" ||
                               given.row->dest == "seed";
-    if (part == nullptr || of_decisions == rows) continue;
+    if (given.flag.empty() || part == nullptr || of_decisions == rows) continue;
     return InvalidArgument(std::string(given.flag) + ": '" + path +
                            (rows
                                 ? "' holds rows, of which decisions alone are checked: leave it out"
@@ -68,7 +58,7 @@ Result<AccuracyPlan> BindAccuracy(const ParsedArgs& args, const Invocation& invo
                                   Logger& log) {
   AccuracyPlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
-  plan.path = TextOf(args, "path");
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
   VERNIER_TRY(CheckKindOfFile(args, plan.path));
   plan.simple = AsksForSimple(args);
   for (const std::string_view dest :

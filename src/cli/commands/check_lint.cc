@@ -9,6 +9,7 @@
 #include "lint/rules.h"
 #include "options/bind/bind_check.h"
 #include "options/table/command_options.h"
+#include "options/table/command_words.h"
 
 namespace vernier {
 namespace {
@@ -47,12 +48,15 @@ int CarryOutLint(const LintPlan& plan, const Invocation& invocation, ConsoleLog&
 int CheckLintCommand(std::span<const std::string> words, const Invocation& invocation) {
   CommandStart start = StartCommand(kCheckLintCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  if (start.args.Has("list_rules")) {
+  LintWords asked;
+  const Status bound = BindOptions(start.args, {}, {asked});
+  if (!bound.ok()) return EndCommand(bound, invocation, *start.log);
+  if (asked.list_rules) {
     PrintRules();
     return 0;
   }
   const bool named = !start.args.Runners().empty();
-  if (!named && !start.args.Has("no_run")) {
+  if (!named && !asked.no_run) {
     start = StartCommand(kCheckLintCommand, WithDefaultRunner(words), invocation);
     if (start.exit_code) return *start.exit_code;
   }

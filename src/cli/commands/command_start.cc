@@ -9,6 +9,7 @@
 #include "options/bind/option_use.h"
 #include "options/bind/run_file.h"
 #include "options/table/command_options.h"
+#include "options/table/document_format.h"
 #include "options/words/flag_suggestion.h"
 #include "options/words/repeated_words.h"
 #include "run/outcome/exit_code.h"
@@ -141,7 +142,7 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   if (!options.ok()) return EndWith(options.status(), usage_code);
   Result<std::unique_ptr<ConsoleLog>> log = ConsoleLog::Create(*options);
   if (!log.ok()) return EndWith(log.status(), invocation.as_polygraphy ? 1 : 7);
-  const bool document = parsed.args.Value("format") == "json";  // with nothing beside it
+  const bool document = WantsDocument(parsed.args);  // with nothing beside it
   if (!lenient && !document) {
     for (const std::string& text : RepeatedValueWarnings(parsed.args)) (*log)->Warning(text);
     for (const std::string& text : IdleOptionWarnings(table, parsed.args)) (*log)->Warning(text);

@@ -2,8 +2,8 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/table/commands.h"
-#include "options/bind/saved_sides.h"
 #include "options/table/command_options.h"
+#include "options/table/saved_sides.h"
 
 namespace vernier {
 namespace {
@@ -14,8 +14,6 @@ int CompareCommand(std::span<const std::string> words, const Invocation& invocat
   if (start.exit_code) return *start.exit_code;
   Result<RunPlan> plan = BindRun(start.args, invocation, *start.log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, *start.log);
-  const std::span<const std::string> files = start.args.List("files");
-  for (const std::string& file : files) AddSavedSide(file, *plan);
   for (const std::string& file : more_files) AddSavedSide(file, *plan);
   plan->inputs_as_outputs = true;
   plan->comparison_asked = true;

@@ -8,6 +8,7 @@
 #include "data/data_files.h"
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/directory_listing.h"
+#include "options/table/document_format.h"
 #include "options/table/option_sets.h"
 #include "options/table/option_values.h"
 #include "report/files/accuracy_file.h"
@@ -26,11 +27,6 @@ struct Shown {
   bool in_polygraphy_words = false;  // whose nouns are plurals, whatever the number
   SavedTextOptions text;
 };
-
-Status SetShowFormat(const OptionInput& input, Shown& shown) {
-  shown.json = TextOf(input) == "json";
-  return {};
-}
 
 // -1 is "no limit".
 Result<int64_t> LimitOf(const OptionInput& input) {
@@ -53,8 +49,6 @@ Status SetWidth(const OptionInput& input, SavedTextOptions& text) {
   text.print.line_width = static_cast<size_t>(width);
   return {};
 }
-
-constexpr std::string_view kShowFormats[] = {"text", "json"};
 
 constexpr OptionRow kShow[] = {
     {.dest = "path",
@@ -92,16 +86,9 @@ constexpr OptionRow kShow[] = {
      .fallback = "75",
      .metavar = "NUM",
      .help = "Characters in a line of values; -1 breaks lines only at the ends of axes."},
-    {.flags = {"--format"},
-     .dest = "format",
-     .sets = SetBy<&SetShowFormat>(),
-     .arity = Arity::kOne,
-     .choices = kShowFormats,
-     .fallback = "text",
-     .metavar = "FORMAT",
-     .help = "json: runners, iterations and tensors with their statistics as one JSON document on"
-             " stdout, and nothing else.",
-     .origin = Origin::kOurs},
+    DocumentFormatRow(
+        "json: runners, iterations and tensors with their statistics as one JSON document"
+        " on stdout, and nothing else."),
 };
 
 OptionGroup DataShowGroup() { return {"What is shown", "how much is shown", kShow}; }
@@ -109,6 +96,7 @@ OptionGroup DataShowGroup() { return {"What is shown", "how much is shown", kSho
 Result<Shown> Bind(const ParsedArgs& args) {
   Shown shown;
   VERNIER_TRY(BindOptions(args, {}, {shown, shown.text}));
+  shown.json = WantsDocument(args);
   if (shown.json && (shown.text.values || shown.text.histogram)) {
     return InvalidArgument(
         "--format json: values and histograms are not in it; vernier data convert writes values");

@@ -83,14 +83,14 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     PrecisionDebugPlan plan;
-    plan.model = TextOf(args, "model_file");
     VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
     if (!invocation.as_polygraphy) VERNIER_TRY(CheckFileConflicts(args, "output"));
     VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
     VERNIER_ASSIGN_OR_RETURN(ToolModel opened,
                              ToolModel::Open(args, invocation.as_polygraphy, log));
-    if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, opened.model(), log));
+    if (opened.plan().shape_inference) VERNIER_TRY(InferShapesAsAsked(args, opened.model(), log));
+    plan.model = opened.plan().path;
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(opened.model().now()));
     opened.model().Become(std::move(lowered));

@@ -15,21 +15,19 @@
 namespace vernier {
 namespace {
 
-Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, ToolModel& opened,
+Status PrepareModel(const ParsedArgs& args, const Invocation& invocation,
+                    const ReduceDebugPlan& plan, const ShapeInference& shapes, EditableModel& model,
                     Logger& log) {
-  EditableModel& model = opened.model();
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                           GivenInputShapes(args, invocation.as_polygraphy));
-  if (!inputs.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel shaped, WithInputShapes(model.now(), inputs));
+  if (!plan.inputs.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel shaped, WithInputShapes(model.now(), plan.inputs));
     model.Become(std::move(shaped));
   }
   // Constants belong to whoever reads them: they are no nodes to be cut off.
   VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(model.now()));
   model.Become(std::move(lowered));
-  if (args.Has("force_fallback_shape_inference")) {
+  if (shapes.forced) {
     VERNIER_TRY(ForceShapes(model, BindFeedSource(args, invocation, log), WatchSignals(), log));
-  } else if (!args.Has("do_shape_inference")) {
+  } else if (shapes.wanted) {
     // Where rules know all sizes no worker has to be started.
     VERNIER_ASSIGN_OR_RETURN(const bool known, TakeShapesThatFollow(model));
     if (!known) VERNIER_TRY(InferShapesAsAsked(args, model, log));
@@ -49,7 +47,12 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, ToolMo
 
 Result<ReduceDebugPlan> BindReduce(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
   ReduceDebugPlan plan;
-  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
+  VERNIER_TRY(BindOptions(args, {.lenient = as_polygraphy, .log = &log}, {plan}));
+  if (plan.output.empty() && plan.min_good.empty()) {
+    return InvalidArgument(
+        "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
+        "model that passes) must be provided!");
+  }
   plan.keep_good = as_polygraphy;
   VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
   return plan;
@@ -59,11 +62,10 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
   std::vector<std::string> own(words.begin(), words.end());
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
-    if (!args.Has("output") && !args.Has("min_good")) {
-      return InvalidArgument(
-          "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
-          "model that passes) must be provided!");
-    }
+    VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan,
+                             BindReduce(args, invocation.as_polygraphy, log));
+    ShapeInference shapes;
+    VERNIER_TRY(BindOptions(args, {}, {shapes}));
     // Polygraphy replaces the model by its reduced one.
     if (!invocation.as_polygraphy) VERNIER_TRY(CheckFileConflicts(args, "output"));
     const DebugTool tool{"reduce", "polygraphy_debug.onnx"};
@@ -74,10 +76,8 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     session.check().HoldOnToFault();
     VERNIER_ASSIGN_OR_RETURN(ToolModel opened,
                              ToolModel::Open(args, invocation.as_polygraphy, log));
-    if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
-    VERNIER_TRY(PrepareModel(args, invocation, opened, log));
-    VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan,
-                             BindReduce(args, invocation.as_polygraphy, log));
+    if (!shapes.forced) WarnOfUnusedFeed(FeedFlags(args), log);
+    VERNIER_TRY(PrepareModel(args, invocation, plan, shapes, opened.model(), log));
     return DebugReduce(plan, opened.model(), session, log).status();
   };
   return RunModelTool(kDebugReduceCommand, work, true, own, invocation);

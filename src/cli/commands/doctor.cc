@@ -5,6 +5,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
 #include "doctor/doctor.h"
+#include "options/table/document_format.h"
 #include "options/table/option_sets.h"
 #include "options/table/option_values.h"
 #include "report/text/doctor_text.h"
@@ -12,27 +13,8 @@
 namespace vernier {
 namespace {
 
-struct DoctorOutput {
-  bool json = false;
-};
-
-Status SetDoctorFormat(const OptionInput& input, DoctorOutput& output) {
-  output.json = TextOf(input) == "json";
-  return {};
-}
-
-constexpr std::string_view kDoctorFormats[] = {"text", "json"};
-
 constexpr OptionRow kDoctor[] = {
-    {.flags = {"--format"},
-     .dest = "format",
-     .sets = SetBy<&SetDoctorFormat>(),
-     .arity = Arity::kOne,
-     .choices = kDoctorFormats,
-     .fallback = "text",
-     .metavar = "FORMAT",
-     .help = "text or json.",
-     .origin = Origin::kOurs},
+    DocumentFormatRow("text or json."),
     {.flags = {"--require"},
      .dest = "require",
      .sets = Sets<&DoctorPlan::required>(),
@@ -48,14 +30,14 @@ int DoctorCommand(std::span<const std::string> words, const Invocation& invocati
   const CommandStart start = StartCommand(kDoctorCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   DoctorPlan plan;
-  DoctorOutput output;
   ExecutionPlan workers;
-  const Status bound = BindOptions(start.args, {}, {plan, output, workers});
+  const Status bound = BindOptions(start.args, {}, {plan, workers});
   if (!bound.ok()) return EndCommand(bound, invocation, *start.log);
   plan.backend_dirs = workers.backend_dirs;
   plan.python = workers.python;
   const DoctorRecord record = Examine(plan);
-  std::fputs((output.json ? FormatDoctorJson(record) : FormatDoctorText(record)).c_str(), stdout);
+  const bool json = WantsDocument(start.args);
+  std::fputs((json ? FormatDoctorJson(record) : FormatDoctorText(record)).c_str(), stdout);
   return record.faults.empty() ? 0 : 5;
 }
 

@@ -18,6 +18,7 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/bind_tensorrt.h"
 #include "options/bind/describe_origin.h"
+#include "options/table/document_format.h"
 #include "options/table/groups.h"
 #include "options/table/option_sets.h"
 #include "report/files/report_files.h"

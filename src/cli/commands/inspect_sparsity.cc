@@ -7,6 +7,7 @@
 #include "cli/table/commands.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
+#include "options/table/document_format.h"
 #include "options/table/option_sets.h"
 #include "surgeon/sparse_weights.h"
 #include "surgeon/weight_tools.h"

@@ -4,6 +4,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/print_document.h"
 #include "cli/table/commands.h"
+#include "options/table/document_format.h"
 #include "options/table/option_sets.h"
 #include "options/table/option_values.h"
 #include "report/models/engine_json.h"

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "cli/commands/command_start.h"
+#include "model/edit/onnx_save.h"
 #include "model/onnx/replaced_values.h"
 #include "surgeon/editable_model.h"
 #include "util/paths.h"
 #include "util/scratch_folder.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -25,6 +27,9 @@ class ToolModel {
   /// does. kUnimplemented for models that are not ONNX.
   static Result<ToolModel> Open(const ParsedArgs& args, bool as_polygraphy, Logger& log);
 
+  /// As the command line has it.
+  const ModelPlan& plan() const { return plan_; }
+
   EditableModel& model() { return *model_; }
   const EditableModel& model() const { return *model_; }
 
@@ -32,18 +37,17 @@ class ToolModel {
   void LogSummary(std::string_view heading, Logger& log) const;
 
   /// Writes the model to --output and logs its summary.
-  Status Save(const ParsedArgs& args, Logger& log, std::vector<ReplacedValues> values = {}) const;
+  Status Save(Logger& log, std::vector<ReplacedValues> values = {}) const;
 
  private:
   ToolModel() = default;
 
+  ModelPlan plan_;
+  std::string output_;
+  SaveOnnxOptions save_;
   std::optional<ScratchFolder> converted_;
   std::optional<EditableModel> model_;
 };
-
-/// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument,
-/// also of two for one input, of which Polygraphy (`as_polygraphy`) takes the last.
-Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as_polygraphy);
 
 /// The options of feeds that are given.
 std::vector<std::string> FeedFlags(const ParsedArgs& args);

@@ -9,11 +9,6 @@
 
 namespace vernier {
 
-/// Is a document asked for, so that no log line may stand before it?
-inline bool WantsDocument(const ParsedArgs& args) {
-  return args.Value("format").value_or("text") == "json";
-}
-
 /// Writes the text and a newline. kIo when stdout does not take it.
 inline Status PrintDocument(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&

@@ -2,11 +2,35 @@
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
 #include "options/table/option_sets.h"
+#include "options/table/option_values.h"
 #include "report/files/report_files.h"
 #include "util/mapped_file.h"
 
 namespace vernier {
 namespace {
+
+struct SavedRecord {
+  std::string path;
+};
+
+constexpr OptionRow kReportFiles[] = {
+    {.dest = "record",
+     .sets = Sets<&SavedRecord::path>(),
+     .files = FileUse::kReads,
+     .arity = Arity::kOne,
+     .metavar = "record",
+     .help = "A file that --save-record wrote."},
+    {.flags = {"-o", "--report"},
+     .dest = "reports",
+     .sets = Sets<&SavePlan::reports>(),
+     .files = FileUse::kWrites,
+     .arity = Arity::kOne,
+     .action = OptionAction::kAppend,
+     .required = true,
+     .metavar = "FILE",
+     .help = "Where to write: FILE.html, FILE.xml, FILE.jsonl or FILE.md. May be repeated.",
+     .origin = Origin::kOurs},
+};
 
 // A larger record would be one of hundreds of thousands of outputs.
 constexpr uint64_t kLargestRecord = uint64_t{1} << 30;
@@ -22,9 +46,10 @@ Result<RunRecord> Load(const std::string& path) {
 }
 
 Status MakeReports(const ParsedArgs& args, Logger& log) {
+  SavedRecord saved;
   SavePlan save;
-  VERNIER_TRY(BindOptions(args, {.log = &log}, {save}));
-  VERNIER_ASSIGN_OR_RETURN(const RunRecord record, Load(TextOf(args, "record")));
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {saved, save}));
+  VERNIER_ASSIGN_OR_RETURN(const RunRecord record, Load(saved.path));
   for (const ReportFile& report : save.reports) {
     log.Info("Saving report to " + report.path);
     VERNIER_TRY(WriteReport(report, record));
@@ -50,7 +75,8 @@ constexpr CommandSpec kReportCommand = {
         " everything that the HTML page shows.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), LoggingGroup(), ReportFileGroup()});
+          return OptionTable({GeneralGroup(), LoggingGroup(),
+                              OptionGroup{"Reports", "the record and the reports", kReportFiles}});
         },
     .run = ReportCommand,
 };

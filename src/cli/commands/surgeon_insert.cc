@@ -1,8 +1,7 @@
 // A new node in a model.
-#include "cli/commands/interruption.h"
+#include "cli/commands/bind_inference.h"
 #include "cli/commands/model_tool.h"
 #include "cli/table/commands.h"
-#include "inference/model_shapes.h"
 #include "options/table/option_sets.h"
 #include "surgeon/node_insertion.h"
 
@@ -12,17 +11,12 @@ namespace {
 Status Insert(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   NewNode node;
   VERNIER_TRY(BindOptions(args, {.log = &log}, {node}));
-  ExecutionPlan execution;
-  VERNIER_TRY(BindWorkers(args, execution));
   VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
   opened.LogSummary("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(opened.model().now(), node));
   opened.model().Become(std::move(inserted));
-  if (args.Has("do_shape_inference")) {
-    const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-    VERNIER_TRY(InferShapes(opened.model(), execution, tool, WatchSignals(), log));
-  }
-  return opened.Save(args, log);
+  if (opened.plan().shape_inference) VERNIER_TRY(InferShapesAsAsked(args, opened.model(), log));
+  return opened.Save(log);
 }
 
 int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {

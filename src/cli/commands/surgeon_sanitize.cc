@@ -12,37 +12,31 @@
 namespace vernier {
 namespace {
 
-void WarnOfIdleOptions(const ParsedArgs& args, Logger& log) {
-  constexpr std::string_view kFolding[] = {"num_const_fold_passes", "partitioning", "fold_shapes",
-                                           "per_pass_shape_inference", "fold_size_threshold"};
-  for (const std::string_view dest : kFolding) {
-    if (args.Has("fold_constants") || !args.Has(dest)) continue;
-    std::string name(dest);
+void WarnOfIdleOptions(const ParsedArgs& args, const SanitizePlan& plan, Logger& log) {
+  for (const OptionRow& row : ConstantFoldingGroup().rows) {
+    if (plan.fold || !args.Has(row.dest)) continue;
+    std::string name(row.dest);
     std::replace(name.begin(), name.end(), '_', '-');
     log.Warning("Argument: '--" + name +
                 "' will be ignored since constant folding is not enabled.\nThis argument is only "
                 "valid when the `--fold-constants` option is provided.");
   }
-  const bool computes = args.Has("fold_constants") || args.Has("force_fallback_shape_inference");
-  if (!computes && args.Has("onnxrt_lib")) {
+  if (!plan.fold && !plan.shapes.forced && args.Has("onnxrt_lib")) {
     log.Warning(
         "--onnxrt-lib has no effect without --fold-constants or --force-fallback-shape-inference");
   }
-  if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
+  if (!plan.shapes.forced) WarnOfUnusedFeed(FeedFlags(args), log);
 }
 
 Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invocation,
                                   Logger& log) {
   SanitizePlan plan;
-  VERNIER_TRY(BindOptions(args, {.log = &log}, {plan, plan.folding}));
-  WarnOfIdleOptions(args, log);
+  VERNIER_TRY(BindOptions(args, {.lenient = invocation.as_polygraphy, .log = &log},
+                          {plan, plan.folding, plan.shapes}));
+  WarnOfIdleOptions(args, plan, log);
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
   plan.model.skips_unknown_types = invocation.as_polygraphy;
-  plan.infer_shapes = !args.Has("do_shape_inference");
-  plan.tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-  VERNIER_ASSIGN_OR_RETURN(plan.inputs, GivenInputShapes(args, invocation.as_polygraphy));
-  plan.force_shapes = args.Has("force_fallback_shape_inference");
   plan.feeds = BindFeedSource(args, invocation, log);
   return plan;
 }
@@ -51,7 +45,7 @@ Status SanitizeAsAsked(const ParsedArgs& args, const Invocation& invocation, Con
   VERNIER_ASSIGN_OR_RETURN(const SanitizePlan plan, BindSanitize(args, invocation, log));
   VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
   VERNIER_TRY(Sanitize(plan, opened.model(), WatchSignals(), log));
-  return opened.Save(args, log);
+  return opened.Save(log);
 }
 
 int SurgeonSanitizeCommand(std::span<const std::string> words, const Invocation& invocation) {

@@ -9,16 +9,15 @@
 namespace vernier {
 namespace {
 
-Status Save(const ToolModel& opened, const ParsedArgs& args, const ReplacedWeights& weights,
-            Logger& log) {
-  return opened.Save(args, log, weights.Of(opened.model().now()));
+Status Save(const ToolModel& opened, const ReplacedWeights& weights, Logger& log) {
+  return opened.Save(log, weights.Of(opened.model().now()));
 }
 
 Status Prune(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
   opened.LogSummary("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights pruned, PruneWeights(opened.model(), log));
-  return Save(opened, args, pruned, log);
+  return Save(opened, pruned, log);
 }
 
 Status Strip(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
@@ -28,14 +27,14 @@ Status Strip(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& l
   VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
   opened.LogSummary("Original Model:", log);
   VERNIER_TRY(StripWeights(opened.model(), std::move(exclude), log));
-  return opened.Save(args, log);
+  return opened.Save(log);
 }
 
 Status Reconstruct(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(ToolModel opened, ToolModel::Open(args, invocation.as_polygraphy, log));
   opened.LogSummary("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights made, ReconstructWeights(opened.model(), log));
-  return Save(opened, args, made, log);
+  return Save(opened, made, log);
 }
 
 int SurgeonPruneCommand(std::span<const std::string> words, const Invocation& invocation) {

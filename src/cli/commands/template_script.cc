@@ -8,6 +8,7 @@
 #include "options/bind/bind_model.h"
 #include "options/bind/bind_run.h"
 #include "options/bind/file_conflicts.h"
+#include "options/table/command_words.h"
 #include "options/table/option_sets.h"
 #include "util/atomic_file.h"
 
@@ -55,9 +56,10 @@ Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocati
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string text,
                            WritePythonTemplate(kind, plan, args, invocation));
-  const std::string path(*args.Value("output"));
-  log.Info("Writing script to: " + path);
-  return WriteFileAtomically(path, text);
+  NewFile output;
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {output}));
+  log.Info("Writing script to: " + output.path);
+  return WriteFileAtomically(output.path, text);
 }
 
 int RunTemplate(const CommandSpec& command, PythonTemplate kind, std::span<const std::string> words,

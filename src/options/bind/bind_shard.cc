@@ -8,6 +8,7 @@
 #include "io/results/shard_file_name.h"
 #include "options/bind/bind_run.h"
 #include "options/bind/shell_command.h"
+#include "options/table/command_words.h"
 #include "record/runner_name.h"
 #include "run/feeds/image_feeds.h"
 #include "run/feeds/shard_names.h"
@@ -248,6 +249,16 @@ Result<ShardPlan> ReadShard(std::string_view word, const EnvironmentOf& environm
   return ShardPlan{*number, *count, ShardRule::kContiguous, false};
 }
 
+Result<std::optional<ShardPlan>> FindShard(const ParsedArgs& args, std::string& where) {
+  ShardWords words;
+  VERNIER_TRY(BindOptions(args, {}, {words}));
+  if (!words.shard) return std::optional<ShardPlan>();
+  VERNIER_ASSIGN_OR_RETURN(ShardPlan shard, ReadShard(*words.shard, OwnEnvironment(), where));
+  shard.rule = words.rule;
+  shard.ends_done = words.ends_done;
+  return std::optional(std::move(shard));
+}
+
 EnvironmentOf OwnEnvironment() {
   return [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
@@ -258,11 +269,9 @@ EnvironmentOf OwnEnvironment() {
 std::string ShardText(const ShardPlan& shard) { return ShardText(shard.number, shard.count); }
 
 std::string NameOfShard(const ParsedArgs& args, const std::string& path) {
-  const auto word = args.Value("shard");
-  if (!word) return path;
   std::string where;
-  const Result<ShardPlan> shard = ReadShard(*word, OwnEnvironment(), where);
-  return shard.ok() ? PathOfShard(path, *shard) : path;
+  const Result<std::optional<ShardPlan>> shard = FindShard(args, where);
+  return shard.ok() && *shard ? PathOfShard(path, **shard) : path;
 }
 
 void TellShard(std::string_view word, const ShardPlan& shard, const std::string& where,
@@ -276,18 +285,16 @@ void TellShard(std::string_view word, const ShardPlan& shard, const std::string&
 
 Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& plan,
                  Logger& logger) {
-  const auto word = args.Value("shard");
-  if (word || plan.save.reproducible) {
+  std::string where;
+  VERNIER_ASSIGN_OR_RETURN(std::optional<ShardPlan> shard, FindShard(args, where));
+  if (shard || plan.save.reproducible) {
     for (RunnerPlan& runner : plan.runners) runner.name = WithoutTime(runner.name);
   }
-  if (!word) return {};
-  std::string where;
-  VERNIER_ASSIGN_OR_RETURN(plan.shard, ReadShard(*word, OwnEnvironment(), where));
-  if (args.Value("shard_by") == "stride") plan.shard.rule = ShardRule::kStride;
-  plan.shard.ends_done = args.Value("shard_exit") == "done";
+  if (!shard) return {};
+  plan.shard = *std::move(shard);
   plan.shard.folder = CurrentFolder();
   plan.shard.words = invocation.words;
-  TellShard(*word, plan.shard, where, logger);
+  TellShard(TextOf(args, "shard"), plan.shard, where, logger);
   SavePlan& save = plan.save;
   const bool skips = MayLeaveOut(plan);
   for (std::string* path : {&save.inputs, &save.outputs}) {

@@ -30,6 +30,10 @@ std::string ShardText(const ShardPlan& shard);
 Result<ShardPlan> ReadShard(std::string_view word, const EnvironmentOf& environment,
                             std::string& where);
 
+/// The shard that the command line names; nullopt where it names none. `where` and errors as
+/// ReadShard().
+Result<std::optional<ShardPlan>> FindShard(const ParsedArgs& args, std::string& where);
+
 /// One line of the log that says what 'auto' has found; nothing where `where` is empty. A warning
 /// where it is the only shard.
 void TellShard(std::string_view word, const ShardPlan& shard, const std::string& where,

@@ -16,7 +16,7 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/bind_runners.h"
 #include "options/bind/default_files.h"
-#include "options/bind/saved_sides.h"
+#include "options/table/saved_sides.h"
 #include "session/plan_files.h"
 #include "util/list_has.h"
 #include "util/paths.h"

@@ -1,10 +1,13 @@
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
+#include "session/accuracy_session.h"
 
 namespace vernier {
 namespace {
 
 constexpr OptionRow kAccuracy[] = {
     {.dest = "path",
+     .sets = Sets<&AccuracyPlan::path>(),
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",

@@ -1,15 +1,33 @@
-#include <string_view>
-
+#include "batch/batch.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
+#include "options/table/parsed_args.h"
+#include "report/files/report_files.h"
+#include "util/allowed_processors.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::string_view kModelShardRules[] = {"contiguous", "stride"};
-constexpr std::string_view kModelShardExits[] = {"verdict", "done"};
+// 0: as many as there are processors.
+Status SetBatchJobs(const OptionInput& input, BatchPlan& plan) {
+  int64_t jobs = 0;
+  VERNIER_TRY(ReadValue(input, jobs));
+  plan.jobs = jobs == 0 ? AllowedProcessors() : static_cast<size_t>(jobs);
+  return {};
+}
+
+Status SetBatchReport(const OptionInput& input, BatchPlan& plan) {
+  plan.report = TextOf(input);
+  const Result<ReportFile> report = ReportFileFor("--report", plan.report);
+  if (report.ok() && report->format == ReportFormat::kJunit) return {};
+  return InvalidArgument(
+      "--report: expected a file that ends in .xml (JUnit) for all models, got '" + plan.report +
+      "'; after -- it is one for each model");
+}
 
 constexpr OptionRow kBatch[] = {
     {.dest = "models",
+     .sets = Sets<&BatchPlan::models>(),
      .files = FileUse::kReadsModels,
      .arity = Arity::kPlus,
      .metavar = "model",
@@ -18,6 +36,7 @@ constexpr OptionRow kBatch[] = {
      .origin = Origin::kOurs},
     {.flags = {"--jobs"},
      .dest = "jobs",
+     .sets = SetBy<&SetBatchJobs>(kAtLeast0),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "1",
@@ -27,45 +46,15 @@ constexpr OptionRow kBatch[] = {
      .origin = Origin::kOurs},
     {.flags = {"--log-dir"},
      .dest = "log_dir",
+     .sets = Sets<&BatchPlan::log_folder>(),
      .files = FileUse::kWritesInto,
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save the output of each run in DIR/STEM.log.",
      .origin = Origin::kOurs},
-    {.flags = {"--shard"},
-     .dest = "shard",
-     .arity = Arity::kOne,
-     .metavar = "K/N",
-     .help = "Run only shard K of N (counted from 1) of the models, in the order given; the"
-             " matches of a pattern are sorted by name. 'auto' takes both numbers from torchrun,"
-             " MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed Job. The"
-             " report has the shard in its name: report.shard-0003-of-0007.xml.",
-     .origin = Origin::kOurs,
-     .spelled_out = true},
-    {.flags = {"--shard-by"},
-     .dest = "shard_by",
-     .arity = Arity::kOne,
-     .choices = kModelShardRules,
-     .fallback = "contiguous",
-     .metavar = "RULE",
-     .help = "How models are divided: into 'contiguous' ranges, or by 'stride', every Nth.",
-     .origin = Origin::kOurs,
-     .needs = {"--shard"},
-     .spelled_out = true},
-    {.flags = {"--shard-exit"},
-     .dest = "shard_exit",
-     .arity = Arity::kOne,
-     .choices = kModelShardExits,
-     .fallback = "verdict",
-     .metavar = "WHEN",
-     .help = "With 'done', a shard that has run all of its models exits with 0 even if outputs"
-             " differ or less was compared than requested, so that launchers do not start it again."
-             " The table and the report have the verdicts.",
-     .origin = Origin::kOurs,
-     .needs = {"--shard"},
-     .spelled_out = true},
     {.flags = {"--report"},
      .dest = "reports",
+     .sets = SetBy<&SetBatchReport>(),
      .files = FileUse::kWrites,
      .arity = Arity::kOne,
      .metavar = "FILE.xml",

@@ -80,6 +80,7 @@ Status SetUntil(const OptionInput& input, RepeatUntil& until) {
 constexpr OptionRow kCheck[] = {
     {.flags = {"--check", "--check-inference"},
      .dest = "check",
+     .sets = kBoundTogether,
      .arity = Arity::kStar,
      .metavar = "WORD",
      .help =
@@ -225,6 +226,7 @@ constexpr OptionRow kReduce[] = {
      .excludes = {"reduce_inputs"}},
     {.flags = {"--model-input-shapes", "--model-inputs"},
      .dest = "input_shapes",
+     .sets = Sets<&ReduceDebugPlan::inputs>(),
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
      .help =

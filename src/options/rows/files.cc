@@ -1,10 +1,19 @@
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
+#include "options/table/parsed_args.h"
+#include "options/table/saved_sides.h"
 
 namespace vernier {
 namespace {
 
+Status AddFiles(const OptionInput& input, RunPlan& plan) {
+  for (const std::string& file : input.given.values) AddSavedSide(file, plan);
+  return {};
+}
+
 constexpr OptionRow kCompared[] = {
     {.dest = "files",
+     .sets = SetBy<&AddFiles>(),
      .files = FileUse::kReadsSides,
      .arity = Arity::kPlus,
      .metavar = "file",

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "inference/inspection.h"
+#include "options/table/document_format.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -9,7 +10,6 @@ namespace {
 
 constexpr std::string_view kShown[] = {"layers", "attrs", "weights", "stats"};
 constexpr std::string_view kDisplayAs[] = {"trt"};
-constexpr std::string_view kFormats[] = {"text", "json"};
 
 Status SetShown(const OptionInput& input, InspectionPlan& plan) {
   std::vector<std::string> words;
@@ -77,15 +77,8 @@ constexpr OptionRow kInspect[] = {
          "Add to an engine's layers the smallest, largest and mean value of their tensors, from a"
          " file that --save-outputs wrote (with --mark-unfused-tensors-as-debug-tensors). Needs"
          " --show layers."},
-    {.flags = {"--format"},
-     .dest = "format",
-     .arity = Arity::kOne,
-     .choices = kFormats,
-     .fallback = "text",
-     .metavar = "FORMAT",
-     .help = "json: print the whole structure, and nothing else, as one JSON document; --show adds"
-             " attributes and the layers of an engine.",
-     .origin = Origin::kOurs},
+    DocumentFormatRow("json: print the whole structure, and nothing else, as one JSON document;"
+                      " --show adds attributes and the layers of an engine."),
     {.flags = {"--visual"},
      .dest = "visual",
      .sets = Sets<&InspectionPlan::draws>(),
@@ -114,14 +107,7 @@ constexpr OptionRow kInspect[] = {
 };
 
 constexpr OptionRow kDocument[] = {
-    {.flags = {"--format"},
-     .dest = "format",
-     .arity = Arity::kOne,
-     .choices = kFormats,
-     .fallback = "text",
-     .metavar = "FORMAT",
-     .help = "json: print the whole report, and nothing else, as one JSON document.",
-     .origin = Origin::kOurs},
+    DocumentFormatRow("json: print the whole report, and nothing else, as one JSON document."),
 };
 
 }  // namespace

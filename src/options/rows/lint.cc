@@ -1,3 +1,4 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "vernier/checks.h"
@@ -27,11 +28,13 @@ constexpr OptionRow kLint[] = {
      .origin = Origin::kOurs},
     {.flags = {"--no-run"},
      .dest = "no_run",
+     .sets = Sets<&LintWords::no_run>(),
      .help = "Check the rules only, without running the model.",
      .origin = Origin::kOurs,
      .excludes = {"runners"}},
     {.flags = {"--list-rules"},
      .dest = "list_rules",
+     .sets = Sets<&LintWords::list_rules>(),
      .help = "Print every rule with its level, and exit.",
      .origin = Origin::kOurs},
 };

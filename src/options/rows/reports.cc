@@ -59,27 +59,7 @@ constexpr OptionRow kRunFiles[] = {
      .origin = Origin::kOurs},
 };
 
-constexpr OptionRow kReportFiles[] = {
-    {.dest = "record",
-     .files = FileUse::kReads,
-     .arity = Arity::kOne,
-     .metavar = "record",
-     .help = "A file that --save-record wrote."},
-    {.flags = {"-o", "--report"},
-     .dest = "reports",
-     .sets = Sets<&SavePlan::reports>(),
-     .files = FileUse::kWrites,
-     .arity = Arity::kOne,
-     .action = OptionAction::kAppend,
-     .required = true,
-     .metavar = "FILE",
-     .help = "Where to write: FILE.html, FILE.xml, FILE.jsonl or FILE.md. May be repeated.",
-     .origin = Origin::kOurs},
-};
-
 }  // namespace
-
-OptionGroup ReportFileGroup() { return {"Reports", "the record and the reports", kReportFiles}; }
 
 OptionGroup RunFileGroup() { return {"Run files", "a run as a file", kRunFiles}; }
 

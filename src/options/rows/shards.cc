@@ -1,3 +1,4 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "run/shards/shard_merge.h"
@@ -8,44 +9,80 @@ namespace {
 constexpr std::string_view kShardRules[] = {"contiguous", "stride"};
 constexpr std::string_view kShardExits[] = {"verdict", "done"};
 
+Status SetShardRule(const OptionInput& input, ShardWords& words) {
+  words.rule = TextOf(input) == "stride" ? ShardRule::kStride : ShardRule::kContiguous;
+  return {};
+}
+
+Status SetShardExit(const OptionInput& input, ShardWords& words) {
+  words.ends_done = TextOf(input) == "done";
+  return {};
+}
+
+// What is shared is iterations or, of a batch, models.
+constexpr OptionRow ShardRow(std::string_view help) {
+  return {.flags = {"--shard"},
+          .dest = "shard",
+          .sets = Sets<&ShardWords::shard>(),
+          .in_package = InPackage::kNot,
+          .arity = Arity::kOne,
+          .metavar = "K/N",
+          .help = help,
+          .origin = Origin::kOurs,
+          .spelled_out = true};
+}
+
+constexpr OptionRow ShardRuleRow(std::string_view help) {
+  return {.flags = {"--shard-by"},
+          .dest = "shard_by",
+          .sets = SetBy<&SetShardRule>(),
+          .in_package = InPackage::kNot,
+          .arity = Arity::kOne,
+          .choices = kShardRules,
+          .fallback = "contiguous",
+          .metavar = "RULE",
+          .help = help,
+          .origin = Origin::kOurs,
+          .needs = {"--shard"},
+          .spelled_out = true};
+}
+
+constexpr OptionRow ShardExitRow(std::string_view help) {
+  return {.flags = {"--shard-exit"},
+          .dest = "shard_exit",
+          .sets = SetBy<&SetShardExit>(),
+          .in_package = InPackage::kNot,
+          .arity = Arity::kOne,
+          .choices = kShardExits,
+          .fallback = "verdict",
+          .metavar = "WHEN",
+          .help = help,
+          .origin = Origin::kOurs,
+          .needs = {"--shard"},
+          .spelled_out = true};
+}
+
 constexpr OptionRow kShards[] = {
-    {.flags = {"--shard"},
-     .dest = "shard",
-     .sets = kBoundTogether,
-     .in_package = InPackage::kNot,
-     .arity = Arity::kOne,
-     .metavar = "K/N",
-     .help = "Run only shard K of N (counted from 1) of the iterations, for `vernier merge`."
+    ShardRow("Run only shard K of N (counted from 1) of the iterations, for `vernier merge`."
              " 'auto' takes both numbers from torchrun, MPI or Slurm; 'auto/N' takes K from them,"
              " or from a Kubernetes indexed Job. Saved files have the shard in their names:"
-             " result.shard-0003-of-0007.json.",
-     .origin = Origin::kOurs,
-     .spelled_out = true},
-    {.flags = {"--shard-by"},
-     .dest = "shard_by",
-     .sets = kBoundTogether,
-     .in_package = InPackage::kNot,
-     .arity = Arity::kOne,
-     .choices = kShardRules,
-     .fallback = "contiguous",
-     .metavar = "RULE",
-     .help = "How iterations are divided: into 'contiguous' ranges, or by 'stride', every Nth.",
-     .origin = Origin::kOurs,
-     .needs = {"--shard"},
-     .spelled_out = true},
-    {.flags = {"--shard-exit"},
-     .dest = "shard_exit",
-     .sets = kBoundTogether,
-     .in_package = InPackage::kNot,
-     .arity = Arity::kOne,
-     .choices = kShardExits,
-     .fallback = "verdict",
-     .metavar = "WHEN",
-     .help = "With 'done', a shard that has run all of its iterations exits with 0 whatever it"
-             " found, so that launchers do not start it again; `vernier merge` gives the verdict.",
-     .origin = Origin::kOurs,
-     .needs = {"--shard"},
-     .spelled_out = true},
+             " result.shard-0003-of-0007.json."),
+    ShardRuleRow(
+        "How iterations are divided: into 'contiguous' ranges, or by 'stride', every Nth."),
+    ShardExitRow("With 'done', a shard that has run all of its iterations exits with 0 whatever it"
+                 " found, so that launchers do not start it again; `vernier merge` gives the"
+                 " verdict."),
+};
+
+constexpr OptionRow kModelShards[] = {
+    ShardRow("Run only shard K of N (counted from 1) of the models, in the order given; the"
+             " matches of a pattern are sorted by name. 'auto' takes both numbers from torchrun,"
+             " MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed Job. The"
+             " report has the shard in its name: report.shard-0003-of-0007.xml."),
+    ShardRuleRow("How models are divided: into 'contiguous' ranges, or by 'stride', every Nth."),
+    ShardExitRow("With 'done', a shard that has run all of its models exits with 0 even if outputs"
+                 " differ or less was compared than requested, so that launchers do not start it"
+                 " again. The table and the report have the verdicts."),
 };
 
 constexpr OptionRow kReproducible[] = {
@@ -100,6 +137,10 @@ constexpr OptionRow kMerge[] = {
 }  // namespace
 
 OptionGroup ShardGroup() { return {"Shards", "sharing a run between processes", kShards}; }
+
+OptionGroup ModelShardGroup() {
+  return {"Shards", "sharing the models between processes", kModelShards};
+}
 
 OptionGroup ReproducibleGroup() { return {"Reports", "records that are the same", kReproducible}; }
 

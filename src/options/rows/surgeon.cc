@@ -1,4 +1,10 @@
+#include <algorithm>
+
+#include "inference/extract_shapes.h"
 #include "inference/sanitizing.h"
+#include "inputs/shape_grid.h"
+#include "inputs/shape_spec.h"
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "options/table/parsed_args.h"
@@ -10,21 +16,93 @@
 namespace vernier {
 namespace {
 
+Result<DType> DTypeOf(std::string_view flag, const std::string& word, std::string_view text) {
+  if (ToLower(text) == "auto") return DType::kUndefined;
+  if (const auto dtype = DTypeFromName(text)) return *dtype;
+  return InvalidArgument(std::string(flag) + ": '" + std::string(text) + "' in '" + word +
+                         "' is not a type; expected one such as float32, int64, bool, or auto");
+}
+
+Result<TensorInfo> ParseInput(const std::string& word) {
+  const KeyedWord dtype = SplitAtLast(word);
+  const KeyedWord shape = SplitAtLast(dtype.key);
+  if (shape.key.empty() || shape.value.empty()) {
+    return InvalidArgument("--inputs: expected NAME:SHAPE:DTYPE, got '" + word + "'");
+  }
+  TensorInfo info{shape.key, DType::kUndefined, std::nullopt};
+  VERNIER_ASSIGN_OR_RETURN(info.dtype, DTypeOf("--inputs", word, Trim(dtype.value)));
+  const Result<std::vector<ShapeSpec>> specs =
+      ParseShapeSpecs(std::span(&dtype.key, 1), Strictness::kStrict);
+  if (!specs.ok()) {
+    return InvalidArgument("--inputs: expected a shape as [1,3] or auto in '" + word + "'");
+  }
+  info.shape = specs->front().shape;
+  return info;
+}
+
+Result<TensorInfo> ParseOutput(const std::string& word) {
+  const KeyedWord split = SplitAtLast(word);
+  if (split.key.empty() || split.value.empty()) {
+    return InvalidArgument("--outputs: expected NAME:DTYPE, got '" + word + "'");
+  }
+  TensorInfo info{split.key, DType::kUndefined, std::nullopt};
+  VERNIER_ASSIGN_OR_RETURN(info.dtype, DTypeOf("--outputs", word, Trim(split.value)));
+  return info;
+}
+
+// Polygraphy takes the last of two for one tensor without a remark.
+Status RefuseSecond(const OptionInput& input, const std::vector<TensorInfo>& infos) {
+  if (input.context.lenient) return {};
+  for (const TensorInfo& info : infos) {
+    if (std::ranges::count(infos, info.name, &TensorInfo::name) == 1) continue;
+    return InvalidArgument(std::string(input.given.flag) + ": expected each tensor once, got '" +
+                           info.name + "' again");
+  }
+  return {};
+}
+
+Status SetPartInputs(const OptionInput& input, PartRequest& part) {
+  std::vector<TensorInfo>& inputs = part.inputs.emplace();
+  for (const std::string& word : input.given.values) {
+    VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseInput(word));
+    inputs.push_back(std::move(info));
+  }
+  return RefuseSecond(input, inputs);
+}
+
+Status SetPartOutputs(const OptionInput& input, PartRequest& part) {
+  std::vector<TensorInfo>& outputs = part.outputs.emplace();
+  for (const std::string& word : input.given.values) {
+    VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseOutput(word));
+    outputs.push_back(std::move(info));
+  }
+  return RefuseSecond(input, outputs);
+}
+
+Status SetPartShapes(const OptionInput& input, PartRequest& part) {
+  VERNIER_TRY(ReadValue(input, part.shape_words));
+  if (input.context.lenient) return {};
+  return RefuseSeveralShapes(input.given.flag, part.shape_words, "the model");
+}
+
 constexpr OptionRow kExtract[] = {
     {.flags = {"--inputs"},
      .dest = "input_meta",
+     .sets = SetBy<&SetPartInputs>(),
      .arity = Arity::kStar,
      .metavar = "NAME:SHAPE:DTYPE",
      .help = "Tensors that the part begins with, for example x:[1,3,224,224]:float32; auto for a"
              " shape or type that the model declares. Default: the model's inputs."},
     {.flags = {"--outputs"},
      .dest = "output_meta",
+     .sets = SetBy<&SetPartOutputs>(),
      .arity = Arity::kPlus,
      .metavar = "NAME:DTYPE",
      .help = "Tensors that the part ends with, for example y:float32 or y:auto. Default: the"
              " model's outputs."},
     {.flags = {"--model-input-shapes", "--model-inputs"},
      .dest = "model_input_shapes",
+     .sets = SetBy<&SetPartShapes>(),
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
      .help =
@@ -33,6 +111,7 @@ constexpr OptionRow kExtract[] = {
          " and by one inference of ONNX Runtime if no rule is known."},
     {.flags = {"--force-fallback-shape-inference"},
      .dest = "force_fallback_shape_inference",
+     .sets = Sets<&PartRequest::forced>(),
      .help = "Infer all shapes from --model-input-shapes, even those that the model declares, such"
              " as symbolic ones. Dynamic dimensions become static.",
      .excludes = {"do_shape_inference"}},
@@ -41,6 +120,7 @@ constexpr OptionRow kExtract[] = {
 constexpr OptionRow kOutput[] = {
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&NewFile::path>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
@@ -93,6 +173,7 @@ constexpr OptionRow kSanitize[] = {
      .note = "An order that is one already stays."},
     {.flags = {"--override-input-shapes", "--override-inputs"},
      .dest = "input_shapes",
+     .sets = Sets<&SanitizePlan::inputs>(),
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
      .help = "New shapes for inputs, for example x:[1,3,224,224] or ids:[batch,16]."},
@@ -174,11 +255,13 @@ constexpr OptionRow kFolding[] = {
 constexpr OptionRow kDefaultInference[] = {
     {.flags = {"--no-shape-inference"},
      .dest = "do_shape_inference",
+     .sets = Sets<&ShapeInference::wanted>(),
      .turns_off = true,
      .help = "Do not infer shapes.",
      .excludes = {"force_fallback_shape_inference"}},
     {.flags = {"--force-fallback-shape-inference"},
      .dest = "force_fallback_shape_inference",
+     .sets = Sets<&ShapeInference::forced>(),
      .help =
          "Make all shapes static: infer them from those of the inputs, operator by operator, with"
          " dynamic sizes as 1. If an operator has no rule, or inputs are given, take the shapes"

@@ -1,4 +1,6 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -6,6 +8,7 @@ namespace {
 constexpr OptionRow kTemplate[] = {
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = Sets<&NewFile::path>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
@@ -16,9 +19,11 @@ constexpr OptionRow kTemplate[] = {
 constexpr OptionRow kCapability[] = {
     {.flags = {"--with-partitioning"},
      .dest = "with_partitioning",
+     .sets = kForPythonTool,
      .help = "Split the model where TensorRT's parser fails, and save the parts."},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .sets = kForPythonTool,
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .fallback = "polygraphy_capability_dumps",

@@ -55,6 +55,7 @@ OptionGroup ReplicaGroup();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportGroup();
 OptionGroup ShardGroup();
+OptionGroup ModelShardGroup();  // of a batch
 OptionGroup ReproducibleGroup();
 OptionGroup MergeGroup();
 OptionGroup RunFileGroup();
@@ -76,7 +77,6 @@ OptionGroup DebugJobGroup();
 OptionGroup BlameGroup();
 OptionGroup BlameAloneGroup();
 OptionGroup RunAndBlameGroup();
-OptionGroup ReportFileGroup();
 OptionGroup ScriptGroup();
 OptionGroup ComparedFilesGroup();
 std::vector<OptionGroup> ConvertGroup();

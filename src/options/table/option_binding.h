@@ -93,6 +93,9 @@ struct Binding {
 
 inline constexpr Binding kBoundTogether = {.together = true};
 
+/// A tool of the Python worker reads its words by its dest: see cli/commands/python_tools.h.
+inline constexpr Binding kForPythonTool = kBoundTogether;
+
 /// A struct to fill.
 struct BindTarget {
   template <typename Part>

@@ -5,6 +5,7 @@
 
 #include "compare/metric_table.h"
 #include "compare/postprocess.h"
+#include "inputs/shape_spec.h"
 #include "options/table/parsed_args.h"
 #include "report/files/report_files.h"
 #include "util/cast_grammar.h"
@@ -115,6 +116,17 @@ Result<ErrorStat> ErrorStatOf(const std::string& word) {
 std::vector<std::string> WordsOf(const OptionInput& input) {
   if (input.given.row->arity == Arity::kNone) return {"1"};
   return input.given.values;
+}
+
+Status RefuseSecondShapes(std::string_view flag, const std::vector<ShapeSpec>& specs) {
+  for (const ShapeSpec& spec : specs) {
+    const auto count = std::ranges::count(specs, spec.name, &ShapeSpec::name);
+    if (count == 1) continue;
+    return InvalidArgument(std::string(flag) + ": expected one shape for '" + spec.name +
+                           "', got " + std::to_string(count) +
+                           ": the model takes one set of shapes");
+  }
+  return {};
 }
 
 }  // namespace
@@ -316,6 +328,18 @@ Status ReadValue(const OptionInput& input, std::vector<ReportFile>& out) {
         ReportFile report,
         ReportFileFor(std::string(input.given.flag), InFolder(input.context.output_dir, path)));
     out.push_back(std::move(report));
+  }
+  return {};
+}
+
+Status ReadValue(const OptionInput& input, std::vector<TensorInfo>& out) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                           ParseShapeSpecs(input.given.values, Strictness::kStrict));
+  if (!input.context.lenient) VERNIER_TRY(RefuseSecondShapes(input.given.flag, specs));
+  out.clear();
+  for (const ShapeSpec& spec : KeepLastShapes(specs)) {
+    if (!spec.shape) continue;
+    out.push_back({spec.name, spec.dtype.value_or(DType::kUndefined), spec.shape});
   }
   return {};
 }

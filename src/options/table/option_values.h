@@ -12,6 +12,7 @@
 #include "vernier/compare_function.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
@@ -79,6 +80,9 @@ bool IsLogitsWord(std::string_view word);
 Status ReadValue(const OptionInput& input, ScriptFunction& out);
 /// A file, whose name says its format. Added to the others.
 Status ReadValue(const OptionInput& input, std::vector<ReportFile>& out);
+/// `NAME:SHAPE[:DTYPE] ...`, one shape for each input, of which a lenient command takes the last.
+/// Without an entry for NAME:auto.
+Status ReadValue(const OptionInput& input, std::vector<TensorInfo>& out);
 /// neighbours, first, all or A:B,C:D.
 Status ReadValue(const OptionInput& input, PairPlan& out);
 

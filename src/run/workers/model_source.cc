@@ -266,10 +266,8 @@ Status ModelSource::InferShapesOf(const ModelPlan& plan, const PythonWorker& pyt
                     edit.external_options));
   if (!python) return Unimplemented("--shape-inference is not for this use of a model");
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, python());
-  VERNIER_ASSIGN_OR_RETURN(
-      const InferredModel inferred,
-      InferShapes(*worker, detached.bytes,
-                  plan.symbolic_inference ? ShapeTool::kSymbolic : ShapeTool::kOnnx));
+  VERNIER_ASSIGN_OR_RETURN(const InferredModel inferred,
+                           InferShapes(*worker, detached.bytes, ToolOf(plan)));
   for (const auto& [severity, text] : inferred.notes) logger.Once(severity, text);
   const auto owner = std::make_shared<const Tensor>(inferred.file);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel model,

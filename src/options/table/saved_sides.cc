@@ -1,4 +1,4 @@
-#include "options/bind/saved_sides.h"
+#include "options/table/saved_sides.h"
 
 #include <filesystem>
 #include <set>

@@ -1,0 +1,29 @@
+// What commands are told that is in no plan.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+/// Of the commands that make one file: where it goes.
+struct NewFile {
+  std::string path;
+};
+
+/// What is asked of `check lint` beside its plan.
+struct LintWords {
+  bool no_run = false;      ///< rules alone: no runner, not even the default one
+  bool list_rules = false;  ///< nothing but a list of the rules
+};
+
+/// --shard and its company, as they were given.
+struct ShardWords {
+  std::optional<std::string> shard;
+  ShardRule rule = ShardRule::kContiguous;
+  bool ends_done = false;
+};
+
+}  // namespace vernier
