@@ -13,7 +13,7 @@ namespace vernier {
 bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
   if (progress_ == nullptr || !live_[index].alive()) return false;
   if (IsSample(index, iteration)) return false;
-  if (live_.StateIsInside(index) && !IsSequenceSaved(index, iteration)) return false;
+  if (live_.sequences().StateIsInside(index) && !IsSequenceSaved(index, iteration)) return false;
   return progress_->Has(index, iteration);
 }
 
@@ -62,8 +62,8 @@ Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, co
 }
 
 // What is there already is not sent ahead.
-LiveRuns::Work LiveInference::UnlessSaved(size_t index, int64_t next,
-                                          const LiveRuns::Work& meanwhile) const {
+WorkMeanwhile LiveInference::UnlessSaved(size_t index, int64_t next,
+                                         const WorkMeanwhile& meanwhile) const {
   if (progress_ == nullptr || !meanwhile.next_feed) return meanwhile;
   const auto unless_saved = [this, index, next, feed = meanwhile.next_feed](size_t behind) {
     const TensorMap* const made = feed(behind);
@@ -127,7 +127,7 @@ Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int6
 }
 
 Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration,
-                                                 const LiveRuns::Work& meanwhile) {
+                                                 const WorkMeanwhile& meanwhile) {
   if (live_.lanes() != nullptr) return InferInLanes(feed, iteration);
   if (plan_.execution.parallel) return InferSideBySide(feed, iteration);
   IterationOutputs outputs;
@@ -144,7 +144,7 @@ Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t 
 
 Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, const TensorMap& feed,
                                                                int64_t iteration,
-                                                               const LiveRuns::Work& meanwhile) {
+                                                               const WorkMeanwhile& meanwhile) {
   VERNIER_TRY(PrepareBounds(index, feed, iteration));
   VERNIER_ASSIGN_OR_RETURN(
       std::optional<IterationResult> result,
@@ -179,7 +179,7 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   }
   observer_.OutputsMade(iteration, *result);
   if (StepStates* const steps = live_.steps()) {
-    VERNIER_TRY(live_.RememberState(index, result->outputs));
+    VERNIER_TRY(live_.sequences().Remember(index, result->outputs));
     VERNIER_TRY(SeeSizes(index, feed, *result, *steps));
   }
   VERNIER_TRY(NoteMadeWith());

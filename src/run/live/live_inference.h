@@ -69,10 +69,10 @@ class LiveInference {
   /// failed. `meanwhile` is done while each runner computes, unless all do side by side. Errors as
   /// LiveRuns::Infer, OutputSavers::AddResult, and SavedProgress::Take and Check.
   Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration,
-                                    const LiveRuns::Work& meanwhile = {});
+                                    const WorkMeanwhile& meanwhile = {});
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
                                                   int64_t iteration,
-                                                  const LiveRuns::Work& meanwhile = {});
+                                                  const WorkMeanwhile& meanwhile = {});
 
  private:
   Result<IterationOutputs> InferSideBySide(const TensorMap& feed, int64_t iteration);
@@ -83,7 +83,7 @@ class LiveInference {
   Result<InputHashes> HashInputs(size_t index, const TensorMap& feed);
   Result<std::optional<IterationResult>> TakeSaved(size_t index, const TensorMap& feed,
                                                    int64_t iteration);
-  LiveRuns::Work UnlessSaved(size_t index, int64_t next, const LiveRuns::Work& meanwhile) const;
+  WorkMeanwhile UnlessSaved(size_t index, int64_t next, const WorkMeanwhile& meanwhile) const;
   Status CheckSample(size_t index, int64_t iteration,
                      const std::optional<IterationResult>& result) const;
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);

@@ -16,6 +16,7 @@
 #include "run/live/runner_opener.h"
 #include "run/live/runner_reports.h"
 #include "run/maps/name_maps.h"
+#include "run/workers/device_outputs.h"
 #include "run/workers/fake_workers.h"
 #include "util/recording_logger.h"
 
@@ -59,7 +60,8 @@ struct LiveParts {
   RunnerReports reports{log};
   RunnerOpener opener{plan, interrupted, reports, &caller};
   std::deque<LiveRunner> runners;
-  LiveSteps steps{plan, Names(), log, &caller};
+  DeviceOutputs devices{log};
+  LiveSteps steps{plan, runners, reports, devices, log, &caller};
   RunnerFeeds feeds{plan, InputMaps::Create(plan.inputs.map_words, Names()), runners, steps,
                     reports};
   HeldResults held;

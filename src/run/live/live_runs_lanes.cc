@@ -8,19 +8,19 @@
 namespace vernier {
 
 Status LiveRuns::OpenLanes() {
-  const int64_t feeds = plan_.execution.batch_feeds;
-  if ((plan_.execution.WorkersOfRunner() <= 1 && feeds <= 1) || lanes() != nullptr) return {};
-  if (feeds > 1) {
-    VERNIER_TRY(CheckBatchRunners(runners_));
-    reports_.NoteOnce("--batch-feeds " + std::to_string(feeds) + ": up to " +
-                      std::to_string(feeds) +
-                      " iterations were one inference, and each has its share of the time");
+  const int64_t at_once = plan().execution.batch_feeds;
+  if ((plan().execution.WorkersOfRunner() <= 1 && at_once <= 1) || lanes() != nullptr) return {};
+  if (at_once > 1) {
+    VERNIER_TRY(CheckBatchRunners(all()));
+    reports().NoteOnce("--batch-feeds " + std::to_string(at_once) + ": up to " +
+                       std::to_string(at_once) +
+                       " iterations were one inference, and each has its share of the time");
   }
-  const bool lends = MayLendFeeds();
-  replicas_ = std::make_unique<RunnerReplicas>(plan_, runners_, opener_, reports_);
-  VERNIER_TRY(replicas_->Open(python_feeds_));
-  const LaneInference::Parts parts{plan_, *replicas_, feeds_, reports_, held_};
-  if (feeds > 1) {
+  const bool lends = sent_.MayLend();
+  replicas_ = std::make_unique<RunnerReplicas>(plan(), all(), opener(), reports());
+  VERNIER_TRY(replicas_->Open(python_feeds()));
+  const LaneInference::Parts parts{plan(), *replicas_, feeds(), reports(), held_};
+  if (at_once > 1) {
     batches_ = std::make_unique<BatchInference>(parts, lends);
   } else {
     lanes_ = std::make_unique<LaneInference>(parts, lends);
@@ -29,20 +29,21 @@ Status LiveRuns::OpenLanes() {
 }
 
 Status LiveRuns::WarmReplicas(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (lanes() == nullptr || !runners_[index].alive()) return {};
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, feeds_.Coerce(index, feed));
+  if (lanes() == nullptr || !(*this)[index].alive()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, feeds().Coerce(index, feed));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block,
-                           EncodeForWarmUp(plan_, runners_[index], coerced.tensors));
+                           EncodeForWarmUp(plan(), (*this)[index], coerced.tensors));
   return replicas_->Warm(index, block, iteration);
 }
 
 Result<std::optional<IterationResult>> LiveRuns::WarmUpBatch(size_t index, const TensorMap& feed,
                                                              int64_t iteration) {
-  LiveRunner& runner = runners_[index];
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, feeds_.CoerceAndNote(index, feed, iteration));
-  reports_.LogInputs(runner);
+  LiveRunner& runner = (*this)[index];
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
+                           feeds().CoerceAndNote(index, feed, iteration));
+  reports().LogInputs(runner);
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block,
-                           EncodeForWarmUp(plan_, runner, coerced.tensors));
+                           EncodeForWarmUp(plan(), runner, coerced.tensors));
   return Finish(index, iteration, runner.Infer(block, iteration));
 }
 
@@ -61,8 +62,8 @@ Result<std::optional<IterationResult>> LiveRuns::InLanes::Take(size_t index,
     lanes.Wait();
     return runs_.Infer(index, feed, iteration_);
   }
-  RunnerFeeds& feeds = runs_.feeds_;
-  RunnerReports& reports = runs_.reports_;
+  RunnerFeeds& feeds = runs_.feeds();
+  RunnerReports& reports = runs_.reports();
   VERNIER_TRY(feeds.CoerceAndNote(index, feed, iteration_).status());
   reports.LogInputs(runner);
   VERNIER_ASSIGN_OR_RETURN(LaneOutcome inferred, lanes.Take(index, iteration_));
@@ -80,7 +81,7 @@ Result<std::optional<IterationResult>> LiveRuns::InLanes::Take(size_t index,
 
 std::vector<LoadedModule> LiveRuns::LoadedModules() {
   if (lanes() != nullptr) lanes()->Wait();
-  return opener_.workers().LoadedModules();
+  return opener().workers().LoadedModules();
 }
 
 }  // namespace vernier

@@ -40,7 +40,7 @@ class LiveRunsTest : public testing::Test {
   }
 
   // The first element that the runner gives for an input of this value; -1: it has failed.
-  float Infer(size_t index, float value, int64_t iteration, const LiveRuns::Work& meanwhile = {}) {
+  float Infer(size_t index, float value, int64_t iteration, const WorkMeanwhile& meanwhile = {}) {
     const Result<std::optional<IterationResult>> made =
         live_->Infer(index, FeedOf(value), iteration, meanwhile);
     EXPECT_TRUE(made.ok()) << made.status().message();

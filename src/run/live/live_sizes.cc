@@ -49,7 +49,7 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
     const bool saved =
         settling.progress != nullptr && settling.progress->Has(who, settling.iteration);
     // Other trials lose the state that the first step leaves inside a runner.
-    const bool only_tried = saved || plan.shard.number > 1 || live.StateIsInside(who);
+    const bool only_tried = saved || plan.shard.number > 1 || live.sequences().StateIsInside(who);
     trial.runners.push_back(
         {live[who].name(), infer,
          only_tried ? infer(*first) : live.InferBeforehand(who, *first, settling.iteration)});

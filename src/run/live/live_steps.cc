@@ -9,9 +9,10 @@
 namespace vernier {
 namespace {
 
-Result<std::optional<StepStates>> MakeStates(const RunPlan& plan, std::vector<std::string> runners,
-                                             Logger& logger) {
+Result<std::optional<StepStates>> MakeStates(const RunPlan& plan, Logger& logger) {
   if (!plan.steps.wanted()) return std::optional<StepStates>();
+  std::vector<std::string> runners;
+  for (const RunnerPlan& runner : plan.runners) runners.push_back(runner.name);
   VERNIER_ASSIGN_OR_RETURN(StepStates steps,
                            StepStates::Create(plan.steps, std::move(runners), logger));
   if (steps.decoding() != nullptr) steps.decoding()->NameMask(plan.compare->mask);
@@ -25,12 +26,18 @@ std::string InWords(const StepPosition& position) {
 
 }  // namespace
 
-LiveSteps::LiveSteps(const RunPlan& plan, std::vector<std::string> runners, Logger& logger,
-                     const Embedder* caller)
-    : states_(MakeStates(plan, std::move(runners), logger)),
+LiveSteps::LiveSteps(const RunPlan& plan, std::deque<LiveRunner>& runners, RunnerReports& reports,
+                     const DeviceOutputs& devices, Logger& logger, const Embedder* caller)
+    : plan_(plan),
+      runners_(runners),
+      reports_(reports),
+      devices_(devices),
+      logger_(logger),
+      states_(MakeStates(plan, logger)),
       may_stay_(StatesMayStay(plan, caller)) {}
 
-Status LiveSteps::Begin(size_t index, LiveRunner& runner, int64_t iteration) {
+Status LiveSteps::Begin(size_t index, int64_t iteration) {
+  LiveRunner& runner = runners_[index];
   const bool within_sequence = states() != nullptr && !states()->axis(index) && iteration >= 0;
   runner.GoOn(false);
   if (!within_sequence) ForgetInside(index);
@@ -48,9 +55,8 @@ Status LiveSteps::Begin(size_t index, LiveRunner& runner, int64_t iteration) {
   return {};
 }
 
-std::vector<std::string> LiveSteps::Staying(size_t index, const LiveRunner& runner,
-                                            int64_t iteration) const {
-  if (!may_stay_ || iteration < 0 || !runner.session().takes_steps) return {};
+std::vector<std::string> LiveSteps::Staying(size_t index, int64_t iteration) const {
+  if (!may_stay_ || iteration < 0 || !runners_[index].session().takes_steps) return {};
   return states()->StateOutputs(index);
 }
 
@@ -73,10 +79,10 @@ std::optional<TensorBlock> LiveSteps::EncodeAhead(size_t index, const TensorMap&
   return block.ok() ? std::optional(*std::move(block)) : std::nullopt;
 }
 
-Status LiveSteps::CheckState(size_t index, const DeviceOutputs& outputs) const {
+Status LiveSteps::CheckState(size_t index) const {
   if (!may_stay_) return {};
   const bool lost = std::ranges::any_of(states()->StateOf(index), [&](const NamedTensor& state) {
-    return outputs.Lost(state.tensor);
+    return devices_.Lost(state.tensor);
   });
   if (!lost) return {};
   return BackendError("its state before " + InWords(states()->position()) +
@@ -90,21 +96,73 @@ bool LiveSteps::Has(size_t index, int64_t iteration) const {
          whole->second.Has(states()->timeline().Of(iteration));
 }
 
-Result<IterationResult> LiveSteps::Take(size_t index, int64_t iteration) const {
+Result<IterationResult> LiveSteps::Take(size_t index, int64_t iteration) {
+  runners_[index].TakeOver(std::nullopt);
   return whole_.at(index).OfStep(states()->timeline().Of(iteration));
 }
 
-Result<IterationResult> LiveSteps::Keep(size_t index, int64_t iteration, IterationResult whole,
-                                        std::vector<std::string>& left) {
+Result<IterationResult> LiveSteps::Keep(size_t index, int64_t iteration, IterationResult whole) {
   const std::optional<size_t> axis = states() == nullptr ? std::nullopt : states()->axis(index);
   if (!axis || iteration < 0) return whole;
   const StepPosition position = states()->timeline().Of(iteration);
   const std::optional<double> seconds = whole.runtime_s;
   WholeSequence& kept = whole_.try_emplace(index, *axis).first->second;
-  VERNIER_ASSIGN_OR_RETURN(left, kept.Keep(position, std::move(whole)));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> left,
+                           kept.Keep(position, std::move(whole)));
+  for (const std::string& name : left) {
+    reports_.NoteOnce(runners_[index].name() + ": output '" + name +
+                      "' has no element for any step along --steps-axis");
+  }
   VERNIER_ASSIGN_OR_RETURN(IterationResult part, kept.OfStep(position));
   part.runtime_s = seconds;
   return part;
+}
+
+bool LiveSteps::HasLostSequence(size_t index) const {
+  const auto lost = lost_.find(index);
+  return lost != lost_.end() && lost->second == states()->position().sequence;
+}
+
+bool LiveSteps::HasState(size_t index) {
+  if (!runners_[index].alive()) return false;
+  if (may_stay_ && HasLostSequence(index)) return false;
+  const Status state = CheckState(index);
+  if (!state.ok()) LoseSequence(index, state);
+  return state.ok();
+}
+
+void LiveSteps::LoseSequence(size_t index, const Status& why) {
+  const std::string& name = runners_[index].name();
+  lost_.insert_or_assign(index, states()->position().sequence);
+  logger_.Error(PadName(name) + " | MISSING up to the end of the sequence: " + why.message());
+  reports_.Note(name + ": " + why.message() + ", so the rest of this sequence is missing");
+}
+
+std::optional<IterationResult> LiveSteps::Miss(size_t index) {
+  missed_[index] += runners_[index].alive() ? 1 : 0;
+  return std::nullopt;
+}
+
+int64_t LiveSteps::IterationsOf(size_t index) const {
+  const auto missed = missed_.find(index);
+  return runners_[index].iterations() + (missed == missed_.end() ? 0 : missed->second);
+}
+
+Status LiveSteps::Remember(size_t index, const TensorMap& outputs) {
+  Status remembered = states()->Remember(index, outputs);
+  if (remembered.ok()) remembered = states()->CheckHandedOn(index, plan_.lenient);
+  return FailWithoutState(index, std::move(remembered));
+}
+
+Status LiveSteps::RememberAgain(size_t index, const TensorMap& outputs) {
+  if (states() == nullptr) return {};
+  return FailWithoutState(index, states()->RememberAgain(index, outputs));
+}
+
+Status LiveSteps::FailWithoutState(size_t index, Status remembered) {
+  if (remembered.code() != StatusCode::kBackend) return remembered;
+  reports_.Fail(runners_[index], remembered);
+  return {};
 }
 
 }  // namespace vernier

@@ -25,7 +25,7 @@ Result<bool> TryInference(LiveRuns& live, size_t index, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
   runner.HoldWords();
   runner.GoOn(false);
-  live.ForgetStateInside(index);
+  live.sequences().ForgetInside(index);
   const Result<IterationResult> made = runner.InferAgain(block, 0);
   if (runner.lost_worker()) return Unavailable(made.status().message());
   if (!made.ok()) return made.status();

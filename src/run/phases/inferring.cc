@@ -132,8 +132,8 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   const LiveInference::Uses uses{side.bounds, savers, run.observer, made.progress.get()};
   LiveInference inference(run.plan, live, uses, run.logger);
   FeedQueue queue(feeds, inference, live.feeds_ahead());
-  const LiveRuns::Work meanwhile{[&feeds](size_t behind) { return feeds.Prepare(behind); },
-                                 [&feeds] { feeds.PrepareOneMore(); }};
+  const WorkMeanwhile meanwhile{[&feeds](size_t behind) { return feeds.Prepare(behind); },
+                                [&feeds] { feeds.PrepareOneMore(); }};
   TensorRelease released;
   VERNIER_TRY(comparing.loaded.CheckStepCount(feeds.CountSteps()));
   VERNIER_TRY(DecideOnWhole(run, side, comparing, feeds, inference));
