@@ -1,11 +1,9 @@
-// The inputs of an engine: from the host's tensors to where TensorRT reads them. Those of the next
-// inference go to the device while this one computes.
+#include "session_inputs.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
-
-#include "trt_session.h"
 
 namespace vernier::trt {
 namespace {
@@ -56,18 +54,27 @@ Result<std::vector<std::byte>> Narrowed(const vn_tensor& tensor) {
 
 }  // namespace
 
+void SessionInputs::Add(EngineTensor tensor) {
+  Input& input = inputs_.emplace_back();
+  input.name = tensor.spec.name;
+  input.host = tensor.host;
+  input.narrow = tensor.narrow;
+  input.layout = tensor.layout;
+  specs_.push_back(std::move(tensor.spec));
+}
+
 // An output of an earlier inference, where it lies on the device.
-Status TrtSession::SetFedBack(Input& input, const vn_tensor& tensor) {
+Status SessionInputs::SetFedBack(Input& input, const vn_tensor& tensor) {
   VERNIER_TRY(SetShape(input, tensor));
   return SetAddress(input, tensor.data);
 }
 
-uint32_t TrtSession::FeedsBack() const {
+uint32_t SessionInputs::FeedsBack() const {
   const bool as_they_are = std::ranges::all_of(inputs_, &Input::as_it_is);
   return as_they_are ? VN_FEEDS_BACK_CPU | VN_FEEDS_BACK_CUDA : VN_FEEDS_BACK_CPU;
 }
 
-Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
+Status SessionInputs::Set(Input& input, const vn_tensor& tensor) {
   if (tensor.device_type == VN_DEVICE_CUDA) return SetFedBack(input, tensor);
   const void* bytes = tensor.data;
   size_t size = tensor.byte_size;
@@ -83,7 +90,7 @@ Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
       const auto* begin = static_cast<const std::byte*>(bytes);
       input.host_bytes.assign(begin, begin + size);
     }
-    return context_->setTensorAddress(input.name.c_str(), input.host_bytes.data())
+    return context_.setTensorAddress(input.name.c_str(), input.host_bytes.data())
                ? Status()
                : BackendError("TensorRT refused input '" + input.name + "'");
   }
@@ -96,19 +103,19 @@ Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
     bytes = input.host_bytes.data();
     size = input.host_bytes.size();
   }
-  VERNIER_TRY(CopyInput(input.now, bytes, size, stream_));
+  VERNIER_TRY(Copy(input.now, bytes, size, stream_));
   return SetAddress(input, input.now.buffer->data());
 }
 
 // What does not change is not said again: TensorRT would work its shapes out anew.
-Status TrtSession::SetShape(Input& input, const vn_tensor& tensor) {
+Status SessionInputs::SetShape(Input& input, const vn_tensor& tensor) {
   const std::span<const int64_t> shape(tensor.shape, tensor.rank);
   const bool same = input.shape && !input.host && std::ranges::equal(*input.shape, shape);
   if (same) return {};
   VERNIER_ASSIGN_OR_RETURN(const nvinfer1::Dims dims, DimsOf(tensor));
   input.shape.reset();
-  outputs_are_fixed_.reset();
-  if (!context_->setInputShape(input.name.c_str(), dims)) {
+  shape_changed_ = true;
+  if (!context_.setInputShape(input.name.c_str(), dims)) {
     return InvalidArgument("input '" + input.name +
                            "': the engine does not take this shape: " + shared_.logger.TakeError());
   }
@@ -116,10 +123,10 @@ Status TrtSession::SetShape(Input& input, const vn_tensor& tensor) {
   return {};
 }
 
-Status TrtSession::SetAddress(Input& input, void* address) {
+Status SessionInputs::SetAddress(Input& input, void* address) {
   if (input.address == address) return {};
   input.address = nullptr;
-  if (!context_->setTensorAddress(input.name.c_str(), address)) {
+  if (!context_.setTensorAddress(input.name.c_str(), address)) {
     return BackendError("TensorRT refused input '" + input.name + "'");
   }
   input.address = address;
@@ -128,7 +135,7 @@ Status TrtSession::SetAddress(Input& input, void* address) {
 
 // What is large goes through page-locked memory of its own. Whoever reads the place's small one has
 // ended: the last inference, or the one before that for the place of the next.
-Status TrtSession::CopyInput(Place& place, const void* bytes, size_t size, cuda::Stream stream) {
+Status SessionInputs::Copy(Place& place, const void* bytes, size_t size, cuda::Stream stream) {
   if (place.buffer == nullptr || place.buffer->size() < size) {
     VERNIER_ASSIGN_OR_RETURN(place.buffer, shared_.device->Allocate(size));
   }
@@ -142,15 +149,14 @@ Status TrtSession::CopyInput(Place& place, const void* bytes, size_t size, cuda:
   return shared_.device->CopyToDevice(place.buffer->pointer(), bytes, size, stream);
 }
 
-// Those that were sent ahead are in their places, or on their way there.
-Status TrtSession::TakeInputs(std::span<const vn_tensor* const> inputs) {
-  const bool sent = std::exchange(next_.sent, false);
-  if (sent) VERNIER_TRY(shared_.device->WaitOnDevice(stream_, next_.copied));
+Status SessionInputs::Take(std::span<const vn_tensor* const> inputs) {
+  const bool sent = std::exchange(sent_, false);
+  if (sent) VERNIER_TRY(shared_.device->WaitOnDevice(stream_, copied_));
   for (Input& input : inputs_) {
     const vn_tensor* tensor = FindInput(inputs, input.name);
     if (tensor == nullptr) return InvalidArgument("input '" + input.name + "' was not supplied");
     if (!sent) {
-      VERNIER_TRY(SetInput(input, *tensor));
+      VERNIER_TRY(Set(input, *tensor));
       continue;
     }
     std::swap(input.now, input.next);
@@ -160,8 +166,7 @@ Status TrtSession::TakeInputs(std::span<const vn_tensor* const> inputs) {
   return {};
 }
 
-// Are these the shapes that TensorRT was given last?
-bool TrtSession::HasShapesOf(std::span<const vn_tensor* const> inputs) const {
+bool SessionInputs::HaveShapesOf(std::span<const vn_tensor* const> inputs) const {
   return std::ranges::all_of(inputs_, [&](const Input& input) {
     const vn_tensor* const tensor = FindInput(inputs, input.name);
     return tensor != nullptr && input.shape &&
@@ -169,23 +174,40 @@ bool TrtSession::HasShapesOf(std::span<const vn_tensor* const> inputs) const {
   });
 }
 
-Status TrtSession::CopyNextInputs(std::span<const vn_tensor* const> inputs) {
+bool SessionInputs::TakeShapeChange() { return std::exchange(shape_changed_, false); }
+
+Status SessionInputs::CopyNext(std::span<const vn_tensor* const> next) {
   const CudaDevice& device = *shared_.device;
-  if (next_.stream == nullptr) {
-    VERNIER_ASSIGN_OR_RETURN(next_.stream, device.CreateStream());
-    VERNIER_ASSIGN_OR_RETURN(next_.copied, device.CreateEvent());
+  if (next_stream_ == nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(next_stream_, device.CreateStream());
+    VERNIER_ASSIGN_OR_RETURN(copied_, device.CreateEvent());
   }
   for (Input& input : inputs_) {
-    const vn_tensor* tensor = FindInput(inputs, input.name);
+    const vn_tensor* tensor = FindInput(next, input.name);
     if (tensor == nullptr || !input.as_it_is()) return Unimplemented("copied in its own time");
-    VERNIER_TRY(CopyInput(input.next, tensor->data, tensor->byte_size, next_.stream));
+    VERNIER_TRY(Copy(input.next, tensor->data, tensor->byte_size, next_stream_));
   }
-  return device.Record(next_.copied, next_.stream);
+  return device.Record(copied_, next_stream_);
 }
 
-void TrtSession::NextInputs::End(const CudaDevice& device) {
-  if (stream != nullptr) device.DestroyStream(stream);
-  if (copied != nullptr) device.DestroyEvent(copied);
+bool SessionInputs::Send(std::span<const vn_tensor* const> next) {
+  sent_ = sends_ = CopyNext(next).ok();
+  return sent_;
+}
+
+bool SessionInputs::AddToKey(std::string& key) const {
+  const auto add = [&](auto value) { key += std::to_string(value) + ' '; };
+  for (const Input& input : inputs_) {
+    if (input.host) return false;
+    add(reinterpret_cast<uintptr_t>(input.address));
+    for (const int64_t extent : *input.shape) add(extent);
+  }
+  return true;
+}
+
+void SessionInputs::End() {
+  if (next_stream_ != nullptr) shared_.device->DestroyStream(next_stream_);
+  if (copied_ != nullptr) shared_.device->DestroyEvent(copied_);
 }
 
 }  // namespace vernier::trt

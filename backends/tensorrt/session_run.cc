@@ -14,17 +14,12 @@ namespace vernier::trt {
 // shape depends on data, which a recording would not show.
 std::string TrtSession::RecordingKey() const {
   std::string key;
-  const auto add = [&](auto value) { key += std::to_string(value) + ' '; };
-  for (const Input& input : inputs_) {
-    if (input.host) return {};
-    add(reinterpret_cast<uintptr_t>(input.address));
-    for (const int64_t extent : *input.shape) add(extent);
-  }
+  if (!inputs_.AddToKey(key)) return {};
   for (const auto& output : outputs_) {
     const std::vector<int64_t> shape = ShapeOf(context_->getTensorShape(output->name.c_str()));
     const bool open = std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; });
     if (open || output->buffer == nullptr || output->buffer.use_count() > 1) return {};
-    add(reinterpret_cast<uintptr_t>(output->buffer->data()));
+    key += std::to_string(reinterpret_cast<uintptr_t>(output->buffer->data())) + ' ';
   }
   return key;
 }
@@ -74,7 +69,7 @@ Result<TrtSession::Flight> TrtSession::Launch(std::span<const vn_tensor* const> 
   VERNIER_TRY(marks_[0].Make(device));
   Flight flight{marks_[0], {}};
   VERNIER_TRY(device.Record(flight.marks.begun, stream_));
-  VERNIER_TRY(TakeInputs(inputs));
+  VERNIER_TRY(inputs_.Take(inputs));
   VERNIER_TRY(context_memory_.Prepare(*opened_.engine, *context_));
   VERNIER_TRY(Enqueue());
   for (const auto& output : outputs_) {
@@ -101,7 +96,10 @@ std::span<const vn_tensor* const> TrtSession::AwaitNextInputs(const Flight& flig
 
 // Where nothing of the one before it could be touched, and nothing has to be waited for.
 bool TrtSession::MayLaunchAhead(std::span<const vn_tensor* const> inputs) {
-  if (!context_memory_.is_static() || has_debug_tensors_ || !HasShapesOf(inputs)) return false;
+  if (!context_memory_.is_static() || has_debug_tensors_ || !inputs_.HaveShapesOf(inputs)) {
+    return false;
+  }
+  if (inputs_.TakeShapeChange()) outputs_are_fixed_.reset();
   if (!outputs_are_fixed_) {
     outputs_are_fixed_ = std::ranges::all_of(outputs_, [this](const auto& output) {
       const std::vector<int64_t> shape = ShapeOf(context_->getTensorShape(output->name.c_str()));
@@ -115,15 +113,13 @@ bool TrtSession::MayLaunchAhead(std::span<const vn_tensor* const> inputs) {
 // While the device computes: the next inputs are copied, and the next inference is put behind this
 // one. A failure is none: it is done again, and reported, when it is its turn.
 void TrtSession::PrepareNext(const Flight& flight) {
-  if (!next_.usable) return;
+  if (!inputs_.sends()) return;
   const std::span<const vn_tensor* const> inputs = AwaitNextInputs(flight);
   if (inputs.empty()) return;
-  next_.sent = CopyNextInputs(inputs).ok();
-  next_.usable = next_.sent;
-  if (!next_.sent || !MayLaunchAhead(inputs)) return;
+  if (!inputs_.Send(inputs) || !MayLaunchAhead(inputs)) return;
   Result<Flight> ahead = Launch(inputs);
-  next_.usable = ahead.ok();
-  if (ahead.ok()) ahead_ = *std::move(ahead);
+  if (!ahead.ok()) return inputs_.StopSending();
+  ahead_ = *std::move(ahead);
 }
 
 Result<sdk::RunOutcome> TrtSession::Run(std::span<const vn_tensor* const> inputs) {

@@ -54,15 +54,11 @@ TrtSession::TrtSession(const Shared& shared, OpenedEngine opened, ActiveContext 
       opened_(std::move(opened)),
       context_(std::move(active.context)),
       context_memory_(std::move(active.memory)),
-      stream_(active.stream.release()) {
+      stream_(active.stream.release()),
+      inputs_(shared_, *context_, stream_) {
   for (EngineTensor& tensor : tensors) {
     if (tensor.is_input) {
-      Input& input = inputs_.emplace_back();
-      input.name = tensor.spec.name;
-      input.host = tensor.host;
-      input.narrow = tensor.narrow;
-      input.layout = tensor.layout;
-      input_specs_.push_back(std::move(tensor.spec));
+      inputs_.Add(std::move(tensor));
     } else {
       outputs_.push_back(
           std::make_unique<Output>(tensor.spec.name, tensor.type, tensor.layout, *this));
@@ -74,7 +70,7 @@ TrtSession::TrtSession(const Shared& shared, OpenedEngine opened, ActiveContext 
 TrtSession::~TrtSession() {
   const cuda::CurrentContext current = shared_.device->Enter();
   if (stream_ != nullptr) shared_.device->DestroyStream(stream_);
-  next_.End(*shared_.device);
+  inputs_.End();
   for (Marks& marks : marks_) marks.End(*shared_.device);
   // In this order, and in the device's context, which members are not destroyed in.
   graph_.reset();
@@ -115,7 +111,7 @@ Status TrtSession::Connect(const sdk::Options& options) {
   debug_ = DebugTensors::Listen(*context_, *shared_.device, shared_.logger);
   if (IsOn(options, "cuda_graphs")) {
     VERNIER_ASSIGN_OR_RETURN(graph_, CudaGraph::Make(*shared_.device));
-    next_.usable = false;  // a recording has the addresses of the inputs in it
+    inputs_.StopSending();  // a recording has the addresses of the inputs in it
   }
   return {};
 }
