@@ -46,13 +46,12 @@ Result<EngineSettings> BindEngine(const ParsedArgs& args, const std::string& art
   engine.fault = BindTensorRt(args, engine.runner, silence);
   for (const GivenOption& given : args.given()) {
     const std::string_view dest = given.row->dest;
-    if (!IsForTensorRt(*given.row) || IsLowerPrecision(dest)) continue;
-    engine.flags.emplace_back(args.Flag(dest));
+    if (!IsForTensorRt(*given.row)) continue;
+    const bool half = dest == "fp16";
+    engine.fp16 = engine.fp16 || half;
+    if (half) continue;
+    (IsLowerPrecision(dest) ? engine.lower : engine.flags).emplace_back(given.flag);
   }
-  for (const std::string_view dest : {"int8", "tf32", "bf16", "fp8"}) {
-    if (args.Has(dest)) engine.lower.emplace_back(args.Flag(dest));
-  }
-  engine.fp16 = args.Has("fp16");
   engine.build_command = BuildCommand;
   if (!IsEngineFile(artifact)) return engine;
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
