@@ -81,7 +81,6 @@ void ComparisonRun::MakeBounds(const Instruments& instruments) {
 
 void ComparisonRun::Begin(Pair& pair) const {
   pair.decisions = PairDecisions(plan_->decisions, LabelsToFold(), plan_->inputs.seed);
-  pair.own_errors = plan_->steps.state == StateSource::kReference;
   pair.tokens = MakePairTokens(*plan_, parts_.steps, ByScript());
 }
 
