@@ -35,6 +35,7 @@ struct ComparedPair {
   PaddedSteps padded = {};                         ///< of which a mask leaves nothing
   EmptySteps empty = {};                           ///< that have no elements
 
+  bool own_errors = false;  ///< of each step: the reference's state feeds both sides
   std::string other_steps = {};       ///< why the sides were fed otherwise; empty: they were not
   int64_t of_other_inputs = 0;        ///< iterations, not compared for that
   std::string why_other_inputs = {};  ///< of the first of them

@@ -81,7 +81,18 @@ void ComparisonRun::MakeBounds(const Instruments& instruments) {
 
 void ComparisonRun::Begin(Pair& pair) const {
   pair.decisions = PairDecisions(plan_->decisions, LabelsToFold(), plan_->inputs.seed);
+  pair.own_errors = plan_->steps.state == StateSource::kReference;
   pair.tokens = MakePairTokens(*plan_, parts_.steps, ByScript());
+}
+
+void ComparisonRun::TakeOtherSteps(std::vector<std::string> why, const std::vector<bool>& own) {
+  const bool given = parts_.steps != nullptr && parts_.steps->given_tokens() != nullptr;
+  for (size_t i = 0; i < why.size(); ++i) {
+    Pair& pair = compared_.pairs[i];
+    pair.other_steps = std::move(why[i]);
+    pair.own_errors = own[i];
+    pair.tokens.SetForced(given || own[i]);
+  }
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {

@@ -75,10 +75,8 @@ class ComparisonRun {
   std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const;
 
   /// Before Compare(): why the sides of each pair were fed otherwise, and what to do; empty where
-  /// they were not. Such pairs are not compared.
-  void TakeOtherSteps(std::vector<std::string> why) {
-    for (size_t i = 0; i < why.size(); ++i) compared_.pairs[i].other_steps = std::move(why[i]);
-  }
+  /// they were not. Such pairs are not compared. `own`: see ComparedPair.
+  void TakeOtherSteps(std::vector<std::string> why, const std::vector<bool>& own);
   const StepStates* steps() const { return parts_.steps; }
   const RunPlan& plan() const { return *plan_; }
 

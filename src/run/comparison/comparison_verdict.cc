@@ -176,7 +176,7 @@ std::vector<std::string> ComparisonRun::NotesOfMismatch() const {
 
 void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
   const StepStates& steps = *parts_.steps;
-  pair.times.AddTo(record, steps.plan().state == StateSource::kReference);
+  pair.times.AddTo(record, pair.own_errors);
   if (crossing_ != nullptr) pair.crossed.AddCrossedTo(record, !plan_->compare->fail_fast);
   for (OutputRecord& output : record.outputs) {
     if (!output.time) continue;

@@ -118,6 +118,7 @@ void NoteOtherSteps(const Comparing& comparing) {
   LoadedSide& loaded = comparing.loaded;
   if (!loaded.AsksForSteps()) return;
   std::vector<std::string> live, why;
+  std::vector<bool> own;
   if (const StepStates* const steps = comparisons.steps()) {
     for (size_t i = 0; i < steps->runners().size(); ++i) {
       live.push_back(DescribeFeeding(comparisons.plan(), *steps, i));
@@ -125,11 +126,12 @@ void NoteOtherSteps(const Comparing& comparing) {
   }
   for (const ComparedPair& pair : comparisons.pairs()) {
     why.push_back(loaded.WhyOtherSteps(pair.first, pair.second, live, pair.shown));
+    own.push_back(loaded.AreOwnErrors(pair.first, pair.second, live));
     if (!loaded.lenient() || why.back().empty()) continue;
     loaded.WarnOfOtherInputs(pair.label() + ": " + why.back());
     why.back().clear();
   }
-  comparisons.TakeOtherSteps(std::move(why));
+  comparisons.TakeOtherSteps(std::move(why), own);
 }
 
 // Then no pair asks which step an iteration is.

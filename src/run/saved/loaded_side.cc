@@ -240,12 +240,19 @@ std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
   const std::string what = "the steps of '" + b.shown + "' were fed " + other->second +
                            ", and those of '" + a.shown + "' " + other->first;
   if (other->certain) {
-    return what + (other->first == other->second ? " of another content" : "") +
+    const std::string same = other->how.empty() ? " of another content" : other->how;
+    return what + (other->first == other->second ? same : "") +
            ": give both the same " + other->flag + ", or save the outputs again";
   }
   logger_->Once(Severity::kWarning,
                 "--load-outputs: " + what + ": whether that means the same is not known");
   return "";
+}
+
+bool LoadedSide::AreOwnErrors(size_t first, size_t second,
+                              const std::vector<std::string>& live) const {
+  return vernier::AreOwnErrors(SideOf(first, live, "").feeding, SideOf(second, live, "").feeding,
+                               plan_->steps.state == StateSource::kReference);
 }
 
 FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {

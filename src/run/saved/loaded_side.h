@@ -54,6 +54,9 @@ class LoadedSide {
   /// fed alike, and where it is not known, which is warned of once.
   std::string WhyOtherSteps(size_t first, size_t second, const std::vector<std::string>& live,
                             const std::pair<std::string, std::string>& shown) const;
+  /// Of the same sides: are their differences each step's own error, since one runner's state fed
+  /// both?
+  bool AreOwnErrors(size_t first, size_t second, const std::vector<std::string>& live) const;
   /// Whether that is still to be asked: once, if anything is loaded.
   bool AsksForSteps() { return !runs().empty() && !std::exchange(asked_for_steps_, true); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -23,8 +24,8 @@ constexpr std::string_view kState = "--state", kFeedBack = "--feed-back", kSlice
                            kDecode = "--decode";
 // No options: of whom words are, and what HashOfSteps() made of them.
 constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash";
-// The reference itself has its own state, whatever --state is.
-constexpr std::string_view kTheReference = "of-reference";
+// The reference itself has its own state, whatever --state is; and what the reference is.
+constexpr std::string_view kTheReference = "of-reference", kReference = "reference";
 
 using Words = std::set<std::string>;
 using Feeding = std::map<std::string, Words, std::less<>>;
@@ -62,10 +63,28 @@ FeedingDifference Differ(std::string_view flag, const Feeding& a, const Feeding&
   return {std::string(flag), InWords(a, flag), InWords(b, flag), certain};
 }
 
+bool HasStateOfAnother(const Feeding& side) {
+  return Has(side, kState, "reference") && !side.contains(kTheReference);
+}
+
 bool HasOtherState(const Feeding& a, const Feeding& b) {
-  const auto shared = [](const Feeding& side) { return Has(side, kState, "reference"); };
-  const auto is_reference = [](const Feeding& side) { return side.contains(kTheReference); };
-  return shared(a) != shared(b) && !is_reference(a) && !is_reference(b);
+  const auto of_reference = [](const Feeding& side) { return Has(side, kState, "reference"); };
+  return (HasStateOfAnother(a) && !of_reference(b)) || (HasStateOfAnother(b) && !of_reference(a));
+}
+
+// Of two sides one of which, at least, was fed by a reference that is not itself. What earlier
+// versions saved does not say which it was.
+std::optional<FeedingDifference> OtherReference(const Feeding& a, const Feeding& b) {
+  if (!HasStateOfAnother(a) && !HasStateOfAnother(b)) return std::nullopt;
+  const Words &first = WordsOf(a, kReference), &second = WordsOf(b, kReference);
+  if (first == second) return std::nullopt;
+  const bool known = !first.empty() && !second.empty();
+  const auto in_words = [known](const Feeding& side) {
+    const bool unsaid = !known && WordsOf(side, kReference).empty();
+    return InWords(side, kState) + (unsaid ? " of a runner that is not named" : "");
+  };
+  return FeedingDifference{std::string(kState), in_words(a), in_words(b), known,
+                           known ? ", whose first runner is another" : ""};
 }
 
 // The inputs of "hn:h".
@@ -99,6 +118,23 @@ std::optional<FeedingDifference> OtherWords(std::string_view flag, const Feeding
   return Differ(flag, a, b, !Has(a, kLabelled, flag) && !Has(b, kLabelled, flag));
 }
 
+// What the numbers of the first runner depend on, but for its feeds. Tensors that are marked as
+// outputs change roundings at most.
+std::string HashOfReference(const RunPlan& plan, const StepStates& states) {
+  RunPlan first;
+  first.runners = {plan.runners.front()};
+  const RunnerPlan& runner = first.runners.front();
+  std::string text = ChecksumText(HashOfRunners(first)) + '\n' + runner.backend + '\n' +
+                     runner.model.type + (runner.model.fp_to_fp16 ? "\nfp16" : "");
+  for (const auto* options : {&runner.backend_options, &runner.session_options}) {
+    for (const auto& [key, value] : *options) text += '\n' + key + '=' + value;
+  }
+  for (const StatePair& pair : states.FedBackTo(0)) text += '\n' + pair.output + ':' + pair.input;
+  Checksum sum;
+  sum.Add(std::as_bytes(std::span(text)));
+  return ChecksumText(sum.value());
+}
+
 // Writes the lines of a runner.
 class FeedingText {
  public:
@@ -129,7 +165,10 @@ std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_
   FeedingText text;
   text.Add(kHash, ChecksumText(HashOfSteps(steps)));
   text.Add(kState, std::string(kStateSourceNames[static_cast<size_t>(steps.state)]));
-  if (runner == 0 && steps.state == StateSource::kReference) text.Add(kTheReference, "yes");
+  if (steps.state == StateSource::kReference && !plan.runners.empty()) {
+    if (runner == 0) text.Add(kTheReference, "yes");
+    text.Add(kReference, HashOfReference(plan, states));
+  }
   for (const StatePair& pair : states.FedBackTo(runner)) {
     text.Add(kFeedBack, pair.output + ":" + pair.input);
   }
@@ -174,9 +213,19 @@ std::optional<FeedingDifference> FindOtherFeeding(const std::string& first,
     // Methods of models that keep their state where the other side has it outside say nothing.
     if (a.contains(kInside) && b.contains(kInside)) add(OtherWords(kReset, a, b));
   }
+  if (!HasOtherState(a, b)) add(OtherReference(a, b));
   if (found.empty()) return std::nullopt;
   const auto certain = std::ranges::find_if(found, &FeedingDifference::certain);
   return certain == found.end() ? found.front() : *certain;
+}
+
+bool AreOwnErrors(const std::string& first, const std::string& second, bool otherwise) {
+  const Feeding a = Parse(first), b = Parse(second);
+  if (HasStateOfAnother(a) || HasStateOfAnother(b)) return true;
+  if (a.empty() && b.empty()) return otherwise;
+  // Of a side that does not say it, the other's state is assumed.
+  const Feeding& known = a.empty() ? b : a;
+  return (a.empty() || b.empty()) && Has(known, kState, "reference") && otherwise;
 }
 
 std::string FeedingInWords(const std::string& feeding) {

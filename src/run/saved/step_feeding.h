@@ -26,12 +26,17 @@ struct FeedingDifference {
   std::string flag;           ///< "--feed-back"
   std::string first, second;  ///< "with --feed-back hn:h", "without --feed-back"
   bool certain = true;        ///< else other words may mean the same of another runner
+  std::string how = {};       ///< what differs where the words are the same: ", whose ..."
 };
 
 /// The first option by which two sides were fed otherwise, of texts that are both there. Certain
 /// differences come first. Words that name other inputs than the other network has say nothing.
 std::optional<FeedingDifference> FindOtherFeeding(const std::string& first,
                                                   const std::string& second, FeedLikeness feeds);
+
+/// Do two sides show each step's own error, by their texts: did a runner feed both that is no more
+/// than one of them? `otherwise`: what the run says, of sides without a text.
+bool AreOwnErrors(const std::string& first, const std::string& second, bool otherwise);
 
 /// "with --feed-back hn:h --step-slice x:axis=1"
 std::string FeedingInWords(const std::string& feeding);
