@@ -32,6 +32,8 @@ std::vector<std::string> LiveNames(const IterationOutputs& outputs) {
 Status CheckSequences(const LoadedRuns& runs) {
   const std::vector<int64_t> first = runs.runs().empty() ? std::vector<int64_t>() : runs.StepsOf(0);
   for (size_t i = 1; i < runs.runs().size() && !first.empty(); ++i) {
+    // Such pairs are not compared: WhyOtherSteps().
+    if (CutIterations(runs.runs()[i].steps) != CutIterations(runs.runs()[0].steps)) continue;
     const std::vector<int64_t> other = runs.StepsOf(i);
     for (size_t k = 0; k + 1 < std::min(first.size(), other.size()); ++k) {
       if (first[k] == other[k]) continue;
@@ -226,6 +228,17 @@ std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& witho
   return "";
 }
 
+namespace {
+
+// Of CutIterations(): which steps a side has.
+std::string CutInWords(const std::string& side, const std::string& cut) {
+  if (cut.empty()) return "'" + side + "' begins with the first step of a sequence";
+  return "'" + side + "' has iterations " + cut +
+         " of a run alone (data select), which are not all steps of their sequences";
+}
+
+}  // namespace
+
 std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
                                       const std::vector<std::string>& live,
                                       const std::pair<std::string, std::string>& shown) const {
@@ -235,14 +248,18 @@ std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
   if (of_one_run || (a.feeding.empty() && b.feeding.empty())) return "";
   if (a.feeding.empty()) return WhyOneHasSteps(b, a);
   if (b.feeding.empty()) return WhyOneHasSteps(a, b);
+  const std::string cut = CutIterations(b.feeding), other_cut = CutIterations(a.feeding);
+  if (cut != other_cut)
+    return CutInWords(b.shown, cut) + ", and " + CutInWords(a.shown, other_cut) +
+           ": compare the same iterations of both, or whole sequences";
   const auto other = FindOtherFeeding(a.feeding, b.feeding, LikenessOf(a.mark, b.mark));
   if (!other) return "";
   const std::string what = "the steps of '" + b.shown + "' were fed " + other->second +
                            ", and those of '" + a.shown + "' " + other->first;
   if (other->certain) {
     const std::string same = other->how.empty() ? " of another content" : other->how;
-    return what + (other->first == other->second ? same : "") +
-           ": give both the same " + other->flag + ", or save the outputs again";
+    return what + (other->first == other->second ? same : "") + ": give both the same " +
+           other->flag + ", or save the outputs again";
   }
   logger_->Once(Severity::kWarning,
                 "--load-outputs: " + what + ": whether that means the same is not known");

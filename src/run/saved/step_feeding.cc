@@ -15,6 +15,7 @@
 #include "run/parts/shard_sources.h"
 #include "run/saved/result_origin.h"
 #include "run/steps/reset_words.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -22,8 +23,9 @@ namespace {
 constexpr std::string_view kState = "--state", kFeedBack = "--feed-back", kSlice = "--step-slice",
                            kAdvance = "--advance", kInitial = "--initial-state", kReset = "--reset",
                            kDecode = "--decode";
-// No options: of whom words are, and what HashOfSteps() made of them.
-constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash";
+// No options: of whom words are, what HashOfSteps() made of them, and which iterations are there.
+constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash",
+                           kIterations = "iterations";
 // The reference itself has its own state, whatever --state is; and what the reference is.
 constexpr std::string_view kTheReference = "of-reference", kReference = "reference";
 
@@ -183,6 +185,61 @@ std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_
   }
   for (const std::string& word : steps.decode) text.Add(kDecode, word);
   return text.Take();
+}
+
+namespace {
+
+// Of "3-5 8".
+std::vector<size_t> ParseIterations(const std::string& ranges) {
+  std::vector<size_t> iterations;
+  std::istringstream words(ranges);
+  for (std::string word; words >> word;) {
+    const size_t dash = word.find('-');
+    const auto first = ParseInt(word.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : ParseInt(word.substr(dash + 1));
+    for (int64_t i = first.value_or(0); i <= last.value_or(-1); ++i) {
+      iterations.push_back(static_cast<size_t>(i));
+    }
+  }
+  return iterations;
+}
+
+std::string InRanges(const std::vector<size_t>& iterations) {
+  std::string text;
+  for (size_t i = 0; i < iterations.size();) {
+    size_t end = i + 1;
+    while (end < iterations.size() && iterations[end] == iterations[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : " ") + std::to_string(iterations[i]);
+    if (end > i + 1) text += '-' + std::to_string(iterations[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FeedingOfIterations(const std::string& feeding, const std::vector<size_t>& places,
+                                bool in_sequence) {
+  const std::string before = CutIterations(feeding);
+  if (feeding.empty() || (!in_sequence && before.empty())) return feeding;
+  const std::vector<size_t> numbers = ParseIterations(before);
+  std::vector<size_t> kept;
+  for (const size_t place : places) {
+    if (before.empty() || place < numbers.size()) {
+      kept.push_back(before.empty() ? place : numbers[place]);
+    }
+  }
+  std::string text;
+  std::istringstream lines(feeding);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(std::string(kIterations) + ' ')) text += line + '\n';
+  }
+  return text + std::string(kIterations) + ' ' + InRanges(kept) + '\n';
+}
+
+std::string CutIterations(const std::string& feeding) {
+  const Words ranges = WordsOf(Parse(feeding), kIterations);
+  return ranges.empty() ? "" : *ranges.begin();
 }
 
 uint64_t StepsHashIn(const std::string& feeding) {

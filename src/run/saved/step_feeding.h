@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "run/steps/step_states.h"
 #include "vernier/run_plan.h"
@@ -14,6 +15,15 @@ namespace vernier {
 
 /// Lines of an option and a word each. To be called when the runner was paired.
 std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_t runner);
+
+/// The text of some iterations of a file, by their places in it. `in_sequence`: some of them are
+/// without those before them in their sequence, so that their places show no step.
+std::string FeedingOfIterations(const std::string& feeding, const std::vector<size_t>& places,
+                                bool in_sequence);
+
+/// The iterations that FeedingOfIterations() cut out of sequences, by their numbers in the file of
+/// the run: "3-5 8". Empty: sequences begin with their first steps.
+std::string CutIterations(const std::string& feeding);
 
 /// HashOfSteps() of the plan that a text is of; 0 of an empty one.
 uint64_t StepsHashIn(const std::string& feeding);
