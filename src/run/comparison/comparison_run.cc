@@ -85,13 +85,13 @@ void ComparisonRun::Begin(Pair& pair) const {
   pair.tokens = MakePairTokens(*plan_, parts_.steps, ByScript());
 }
 
-void ComparisonRun::TakeOtherSteps(std::vector<std::string> why, const std::vector<bool>& own) {
+void ComparisonRun::TakeFeeding(std::vector<FedPair> fed) {
   const bool given = parts_.steps != nullptr && parts_.steps->given_tokens() != nullptr;
-  for (size_t i = 0; i < why.size(); ++i) {
+  for (size_t i = 0; i < fed.size(); ++i) {
     Pair& pair = compared_.pairs[i];
-    pair.other_steps = std::move(why[i]);
-    pair.own_errors = own[i];
-    pair.tokens.SetForced(given || own[i]);
+    pair.other_steps = std::move(fed[i].why_other);
+    pair.own_errors = fed[i].own_errors;
+    pair.tokens.SetForced(given || fed[i].given_tokens || fed[i].own_errors);
   }
 }
 

@@ -22,10 +22,13 @@ namespace {
 
 constexpr std::string_view kState = "--state", kFeedBack = "--feed-back", kSlice = "--step-slice",
                            kAdvance = "--advance", kInitial = "--initial-state", kReset = "--reset",
-                           kDecode = "--decode";
+                           kDecode = "--decode", kStop = "--decode-stop";
 // No options: of whom words are, what HashOfSteps() made of them, and which iterations are there.
 constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash",
                            kIterations = "iterations";
+// By what tokens were chosen, and the input that took them; whether they were given; --steps.
+constexpr std::string_view kLogits = "logits", kTokens = "tokens", kGiven = "given-tokens",
+                           kLength = "steps";
 // The reference itself has its own state, whatever --state is; and what the reference is.
 constexpr std::string_view kTheReference = "of-reference", kReference = "reference";
 
@@ -184,6 +187,15 @@ std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_
     if (!method.empty()) text.Add(kReset, method);
   }
   for (const std::string& word : steps.decode) text.Add(kDecode, word);
+  if (steps.decode_stop) text.Add(kStop, std::to_string(*steps.decode_stop));
+  if (const Decoding* const decoding = states.decoding()) {
+    if (const TokenPair* const pair = decoding->PairOf(runner)) {
+      text.Add(kLogits, pair->logits);
+      text.Add(kTokens, pair->tokens);
+    }
+    if (decoding->given() != nullptr) text.Add(kGiven, "yes");
+  }
+  if (const auto length = states.StepsAsked()) text.Add(kLength, std::to_string(*length));
   return text.Take();
 }
 
@@ -235,6 +247,30 @@ std::string FeedingOfIterations(const std::string& feeding, const std::vector<si
     if (!line.starts_with(std::string(kIterations) + ' ')) text += line + '\n';
   }
   return text + std::string(kIterations) + ' ' + InRanges(kept) + '\n';
+}
+
+SavedFeeding ReadFeeding(const std::string& text) {
+  const Feeding feeding = Parse(text);
+  const auto first = [&](std::string_view flag) {
+    const Words& words = WordsOf(feeding, flag);
+    return words.empty() ? std::string() : *words.begin();
+  };
+  SavedFeeding found;
+  const Words &pairs = WordsOf(feeding, kFeedBack), &decode = WordsOf(feeding, kDecode);
+  found.plan.feed_back.assign(pairs.begin(), pairs.end());
+  found.plan.decode.assign(decode.begin(), decode.end());
+  found.plan.decode_stop = ParseInt(first(kStop));
+  found.plan.steps = ParseInt(first(kLength));
+  if (Has(feeding, kState, "reference")) found.plan.state = StateSource::kReference;
+  for (const std::string& pair : pairs) {
+    const size_t colon = pair.rfind(':');
+    found.pairs.push_back({pair.substr(0, colon), pair.substr(colon + 1)});
+  }
+  if (const std::string logits = first(kLogits); !logits.empty()) {
+    found.tokens = TokenPair{.logits = logits, .tokens = first(kTokens)};
+  }
+  found.given_tokens = feeding.contains(kGiven);
+  return found;
 }
 
 std::string CutIterations(const std::string& feeding) {

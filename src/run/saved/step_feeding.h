@@ -16,6 +16,16 @@ namespace vernier {
 /// Lines of an option and a word each. To be called when the runner was paired.
 std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_t runner);
 
+/// What a text says of its side: of the plan what concerns all steps. Of --state cross it is
+/// "own", since outputs that are saved have their own.
+struct SavedFeeding {
+  StepPlan plan;
+  std::vector<StatePair> pairs;
+  std::optional<TokenPair> tokens;
+  bool given_tokens = false;
+};
+SavedFeeding ReadFeeding(const std::string& feeding);
+
 /// The text of some iterations of a file, by their places in it. `in_sequence`: some of them are
 /// without those before them in their sequence, so that their places show no step.
 std::string FeedingOfIterations(const std::string& feeding, const std::vector<size_t>& places,
