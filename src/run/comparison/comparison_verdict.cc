@@ -93,6 +93,9 @@ void ComparisonRun::AddRunNotes(RunFaults& faults, RunRecord& run) const {
   if (parts_.positions != nullptr && !parts_.positions->foreign_token().empty()) {
     run.notes.push_back(parts_.positions->foreign_token());
   }
+  if (parts_.positions != nullptr && !parts_.positions->unfit_mask().empty()) {
+    run.notes.push_back(parts_.positions->unfit_mask());
+  }
   if (plan_->comparison_asked && compared_.pairs.empty()) {
     faults.incomplete = true;
     run.faults.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +
