@@ -152,9 +152,11 @@ struct BlameOutputCondition {
 struct BlameStepRecord {
   int64_t sequence = 0;
   int64_t step = 0;
-  std::string output;            ///< the one that is furthest out of its error bound
-  double own_error = 0;          ///< its error then
-  double total_error = 0;        ///< of the worst output, where each side has its own state
+  std::string output;      ///< the one that is furthest out of its error bound
+  double own_error = 0;    ///< its error then
+  double total_error = 0;  ///< of the worst output, where each side has its own state
+  /// "NaN", or "infinite": an element of it is that on one side alone; empty: none is.
+  std::string not_finite = {};
   bool wrong_by_itself = false;  ///< it is out of its bound with the state of the first runner, too
   /// The first step that is out of its bound when each side has its own state; none: none is.
   std::optional<int64_t> first_total_step = {};

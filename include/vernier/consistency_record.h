@@ -14,6 +14,9 @@ enum class PropertyVerdict : uint8_t {
   kNotApplicable,  ///< could not be tried with this model and these inputs; `detail` says why
 };
 
+/// Why an output shows nothing (NotedOutput::why): it agrees with itself whatever a model does.
+inline constexpr std::string_view kAllNan = "all elements are NaN";
+
 struct NotedOutput {
   std::string name;
   std::string why;

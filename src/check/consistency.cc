@@ -58,7 +58,7 @@ ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& output
     coverage.elements += tensor.element_count();
     // A tensor and itself are one in memory, which would be a reason of its own.
     const Result<Tensor> copy = Tensor::Copy(tensor.dtype(), tensor.dims(), tensor.bytes());
-    const std::string why = IsAllNan(tensor) ? "all elements are NaN"
+    const std::string why = IsAllNan(tensor) ? std::string(kAllNan)
                             : copy.ok()      ? VacuousBecause(tensor, *copy)
                                              : "";
     if (!why.empty()) coverage.shows_nothing.push_back({output.name, why});

@@ -130,6 +130,24 @@ bool HoldsNothingElse(const OutputComparison& output) {
   return rest && rest->cleared == output.a.element_count();
 }
 
+std::string_view OneSidedNonFinite(const OutputComparison& output) {
+  const Tensor &a = output.a, &b = output.aligned_b;
+  if (!HoldsBytes(a) || !HoldsBytes(b) || a.dims() != b.dims()) return "";
+  std::array<double, kBlockSize> a_scratch, b_scratch;
+  bool infinite = false;
+  const auto count = static_cast<size_t>(a.element_count());
+  for (size_t begin = 0; begin < count; begin += kBlockSize) {
+    const size_t n = std::min(kBlockSize, count - begin);
+    const double* of_a = LoadBlock(Elements(a), static_cast<int64_t>(begin), n, a_scratch.data());
+    const double* of_b = LoadBlock(Elements(b), static_cast<int64_t>(begin), n, b_scratch.data());
+    for (size_t i = 0; i < n; ++i) {
+      if (std::isnan(of_a[i]) != std::isnan(of_b[i])) return "NaN";
+      infinite |= std::isinf(of_a[i]) != std::isinf(of_b[i]);
+    }
+  }
+  return infinite ? "infinite" : "";
+}
+
 std::optional<RestError> ErrorOfRest(const OutputComparison& output) {
   if (!output.passed() || output.masked) return std::nullopt;
   const std::optional<TensorPair> rest = WithoutSharedNonFinite(output.a, output.aligned_b);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "compare/comparison.h"
 #include "vernier/tensor.h"
@@ -27,6 +28,10 @@ std::optional<double> FailsAlike(const OutputComparison& output);
 bool FailsAlike(const IterationComparison& comparison);
 /// Does an output that fails hold nothing else than such places, so that nothing was compared?
 bool HoldsNothingElse(const OutputComparison& output);
+
+/// "NaN", or "infinite", if an element is that on one side alone; empty: none is, or the two are no
+/// such floats.
+std::string_view OneSidedNonFinite(const OutputComparison& output);
 
 /// Of the elements beside the infinities of both sides; none where there are no others.
 struct RestError {

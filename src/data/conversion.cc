@@ -77,7 +77,9 @@ Result<FileConversion> OpenConversion(const DataConversionPlan& plan,
   return conversion;
 }
 
-using Sink = std::function<Status(size_t position, const IterationResult& result)>;
+// A result, and its place in the source.
+using Sink = std::function<Status(size_t position, size_t run, size_t iteration,
+                                  const IterationResult& result)>;
 
 // Every iteration of every chosen run, one in memory at a time.
 Status ForEach(const FileConversion& conversion, const Sink& sink) {
@@ -86,7 +88,7 @@ Status ForEach(const FileConversion& conversion, const Sink& sink) {
     for (size_t i = 0; i < conversion.source->runs()[run].iterations; ++i) {
       VERNIER_TRY(CheckInterrupted(conversion.interrupted));
       VERNIER_ASSIGN_OR_RETURN(const IterationResult result, conversion.source->Read(run, i));
-      VERNIER_TRY(sink(position, result));
+      VERNIER_TRY(sink(position, run, i, result));
     }
   }
   return {};
@@ -94,9 +96,10 @@ Status ForEach(const FileConversion& conversion, const Sink& sink) {
 
 Status WriteFeeds(const FileConversion& conversion, ResultsFormat format) {
   VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(conversion.plan.output, format));
-  const Status status = ForEach(conversion, [&](size_t, const IterationResult& result) {
-    return writer->Append(result.outputs);
-  });
+  const Status status =
+      ForEach(conversion, [&](size_t, size_t, size_t, const IterationResult& result) {
+        return writer->Append(result.outputs);
+      });
   return PublishOrDiscard(status, *writer);
 }
 
@@ -115,24 +118,25 @@ Status WriteOutputs(const FileConversion& conversion, ResultsFormat format) {
   for (size_t i = 0; i < names.size(); ++i) {
     VERNIER_TRY(writer->NoteSteps(i, runs[conversion.runs[i]].steps));
   }
-  const Status status = ForEach(conversion, [&](size_t position, IterationResult result) {
-    if (result.runner_name.empty()) result.runner_name = names[position];
-    return writer->Append(position, result);
-  });
+  const Status status =
+      ForEach(conversion, [&](size_t position, size_t run, size_t i, IterationResult result) {
+        if (result.runner_name.empty()) result.runner_name = names[position];
+        return writer->Append(position, result, conversion.source->FeedOf(run, i));
+      });
   return PublishOrDiscard(status, longest, *writer);
 }
 
 // A .npy file has no names: it is for exactly one tensor.
 Status WriteOneNpy(const FileConversion& conversion) {
   std::vector<NamedTensor> all;
-  Status status = ForEach(conversion, [&](size_t, const IterationResult& result) -> Status {
+  const auto keep = [&](size_t, size_t, size_t, const IterationResult& result) -> Status {
     all.insert(all.end(), result.outputs.begin(), result.outputs.end());
     if (all.size() <= 1) return {};
     return InvalidArgument("-o: '" + conversion.plan.output + "' can hold one tensor, and '" +
                            conversion.plan.path +
                            "' holds more; write .npz, .safetensors or .json");
-  });
-  VERNIER_TRY(status);
+  };
+  VERNIER_TRY(ForEach(conversion, keep));
   if (all.empty()) return InvalidArgument("'" + conversion.plan.path + "' holds no tensor");
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(conversion.plan.output));
   AtomicFileSink sink(file);
@@ -149,7 +153,7 @@ Status WriteTestData(const FileConversion& conversion) {
       conversion.kind == SavedKind::kOutputs ? TestDataPart::kOutputs : TestDataPart::kInputs;
   VERNIER_ASSIGN_OR_RETURN(TestDataWriter writer,
                            TestDataWriter::Create(conversion.plan.output, part));
-  return ForEach(conversion, [&](size_t, const IterationResult& result) {
+  return ForEach(conversion, [&](size_t, size_t, size_t, const IterationResult& result) {
     return writer.Append(result.outputs);
   });
 }
@@ -162,7 +166,15 @@ Status ConvertData(const DataConversionPlan& plan, const std::atomic<int>& inter
   const bool outputs = conversion.kind == SavedKind::kOutputs;
   log.Info(std::string("Saving ") + (outputs ? "inference results" : "inference input data") +
            " to " + plan.output);
-  switch (OtherFormatOf(conversion)) {
+  // A format that was named makes a file of any path.
+  const ResultsFormat format =
+      ResultsFormatFromName(plan.format).value_or(ResultsFormatFor(plan.output));
+  const OtherFormat other = OtherFormatOf(conversion);
+  if (outputs) {
+    const bool keeps = other == OtherFormat::kNone && KeepsOrigin(format);
+    NoteLostOrigin(*conversion.source, conversion.runs, keeps, plan.output, log);
+  }
+  switch (other) {
     case OtherFormat::kNpy:
       return WriteOneNpy(conversion);
     case OtherFormat::kTestData:
@@ -170,9 +182,6 @@ Status ConvertData(const DataConversionPlan& plan, const std::atomic<int>& inter
     case OtherFormat::kNone:
       break;
   }
-  // A format that was named makes a file of any path.
-  const ResultsFormat format =
-      ResultsFormatFromName(plan.format).value_or(ResultsFormatFor(plan.output));
   return outputs ? WriteOutputs(conversion, format) : WriteFeeds(conversion, format);
 }
 

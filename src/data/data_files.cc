@@ -63,6 +63,25 @@ Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWr
   return appended;
 }
 
+bool KeepsOrigin(ResultsFormat format) {
+  return format == ResultsFormat::kNpz || format == ResultsFormat::kSafetensors;
+}
+
+void NoteLostOrigin(const ResultsReader& source, std::span<const size_t> runs, bool keeps,
+                    const std::string& output, Logger& log) {
+  if (keeps) return;
+  bool steps = false, feeds = false;
+  for (const size_t run : runs) {
+    steps |= !source.runs()[run].steps.empty();
+    feeds |= source.runs()[run].iterations > 0 && source.FeedOf(run, 0).has_value();
+  }
+  if (!steps && !feeds) return;
+  log.Warning(
+      "'" + output + "' does not say any more " +
+      (steps ? "how its steps were fed, and from what inputs" : "from what inputs it was made") +
+      ", so it is also compared with outputs of others: .npz and .safetensors keep it");
+}
+
 std::string RunnerNameOf(const SavedRun& run) {
   return run.name.empty() ? "custom_runner" : run.name;
 }

@@ -1,6 +1,7 @@
 // What the `data` commands have in common: files that are read and one that is written.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "io/results/results_format.h"
 #include "io/results/results_writer.h"
 #include "io/results/saved_tensors.h"
+#include "util/log.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -42,6 +44,14 @@ Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWr
 
 /// The same for inputs.
 Status PublishOrDiscard(const Status& appended, FeedWriter& writer);
+
+/// Where the outputs of `runs` are written to a format that does not keep how they were made,
+/// says so. `keeps`: it does.
+void NoteLostOrigin(const ResultsReader& source, std::span<const size_t> runs, bool keeps,
+                    const std::string& output, Logger& log);
+
+/// Does a format keep what iterations were made from, and how steps were fed?
+bool KeepsOrigin(ResultsFormat format);
 
 /// The runner's name; for runs without one, Polygraphy's default.
 std::string RunnerNameOf(const SavedRun& run);

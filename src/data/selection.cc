@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "data/data_files.h"
+#include "run/saved/step_feeding.h"
 #include "util/fnmatch.h"
 #include "util/interruption.h"
 #include "util/number_text.h"
@@ -102,7 +103,8 @@ Status KeepTensors(const FileSelection& selection, size_t iteration, TensorMap& 
 }
 
 // Every selected iteration of every selected run, with the selected tensors. One is in memory.
-using SelectedSink = std::function<Status(size_t position, const IterationResult& result)>;
+using SelectedSink =
+    std::function<Status(size_t position, size_t iteration, const IterationResult& result)>;
 Status ForEachSelected(const FileSelection& selection, const SelectedSink& sink) {
   ResultsReader& reader = *selection.source.reader;
   for (size_t position = 0; position < selection.runs.size(); ++position) {
@@ -112,7 +114,7 @@ Status ForEachSelected(const FileSelection& selection, const SelectedSink& sink)
       VERNIER_TRY(CheckInterrupted(selection.interrupted));
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, reader.Read(run, i));
       VERNIER_TRY(KeepTensors(selection, i, result.outputs));
-      VERNIER_TRY(sink(position, result));
+      VERNIER_TRY(sink(position, i, result));
     }
   }
   return {};
@@ -122,10 +124,28 @@ Status WriteSelectedInputs(const FileSelection& selection) {
   VERNIER_ASSIGN_OR_RETURN(
       const auto writer,
       FeedWriter::Create(selection.plan.output, SingleFileFormat(selection.plan.output)));
-  const Status status = ForEachSelected(selection, [&](size_t, const IterationResult& result) {
-    return writer->Append(result.outputs);
-  });
+  const Status status =
+      ForEachSelected(selection, [&](size_t, size_t, const IterationResult& result) {
+        return writer->Append(result.outputs);
+      });
   return PublishOrDiscard(status, *writer);
+}
+
+// How the steps of what is kept were fed. Where it has a step without the one before it, its
+// iterations are no longer the first ones of sequences.
+std::string StepsOfSelected(const FileSelection& selection, size_t run) {
+  const ResultsReader& reader = *selection.source.reader;
+  const SavedRun& saved = reader.runs()[run];
+  std::vector<size_t> kept;
+  bool in_sequence = false;
+  for (size_t i = 0; i < saved.iterations; ++i) {
+    if (!Keeps(selection.plan.iterations, i)) continue;
+    const bool follows = i == 0 || (!kept.empty() && kept.back() + 1 == i);
+    const auto feed = reader.FeedOf(run, i);
+    in_sequence |= !follows && (!feed || feed == reader.FeedOf(run, i - 1));
+    kept.push_back(i);
+  }
+  return FeedingOfIterations(saved.steps, kept, in_sequence);
 }
 
 Status WriteSelectedOutputs(const FileSelection& selection) {
@@ -137,12 +157,14 @@ Status WriteSelectedOutputs(const FileSelection& selection) {
       const auto writer,
       ResultsWriter::Create(selection.plan.output, names, SingleFileFormat(selection.plan.output)));
   for (size_t i = 0; i < names.size(); ++i) {
-    VERNIER_TRY(writer->NoteSteps(i, selection.source.reader->runs()[selection.runs[i]].steps));
+    VERNIER_TRY(writer->NoteSteps(i, StepsOfSelected(selection, selection.runs[i])));
   }
-  const Status status = ForEachSelected(selection, [&](size_t position, IterationResult result) {
-    if (result.runner_name.empty()) result.runner_name = names[position];
-    return writer->Append(position, result);
-  });
+  const Status status =
+      ForEachSelected(selection, [&](size_t position, size_t i, IterationResult result) {
+        if (result.runner_name.empty()) result.runner_name = names[position];
+        const auto feed = selection.source.reader->FeedOf(selection.runs[position], i);
+        return writer->Append(position, result, feed);
+      });
   size_t longest = 0;
   for (size_t i = 0; i < names.size(); ++i) longest = std::max(longest, writer->finished(i));
   return PublishOrDiscard(status, longest, *writer);
@@ -155,6 +177,10 @@ Status SelectData(const DataSelectionPlan& plan, const std::atomic<int>& interru
   const bool outputs = selection.source.kind == SavedKind::kOutputs;
   log.Info(std::string("Saving the selected ") + (outputs ? "outputs" : "inputs") + " to " +
            plan.output);
+  if (outputs) {
+    const bool keeps = KeepsOrigin(SingleFileFormat(plan.output));
+    NoteLostOrigin(*selection.source.reader, selection.runs, keeps, plan.output, log);
+  }
   return outputs ? WriteSelectedOutputs(selection) : WriteSelectedInputs(selection);
 }
 

@@ -23,6 +23,7 @@
 #include "run/phases/shard_ending.h"
 #include "run/phases/sides.h"
 #include "run/runner/model_stamps.h"
+#include "run/saved/saved_steps.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -159,16 +160,18 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   LpipsMeasure lpips([&live] { return live.opener().ScriptWorker(); });
   const Instruments instruments{
       .perceptual = &lpips, .device = &live.devices(), .bounds = &bounds, .live = &live};
+  const auto saved_steps = SavedSteps::Find(plan, sides.loaded.saved(), run.logger);
   const ComparisonParts parts{
       .scripts = {scripts.comparison(), scripts.postprocessing(), scripts.decisions()},
       .rows = opened.rows.get(),
       .shard = opened.shard.get(),
-      .steps = live.steps(),
+      .steps = saved_steps ? saved_steps->states() : live.steps(),
       .positions = opened.positions ? &*opened.positions : nullptr,
       .labels = opened.labels ? &*opened.labels : nullptr,
       .may_keep = !plan.shard.wanted()};
   const std::vector<std::pair<size_t, size_t>> pairs = sides.pairs.places();
-  ComparisonRun comparisons(plan, std::move(sides.pairs), instruments, parts, run.observer);
+  ComparisonRun comparisons(saved_steps ? saved_steps->plan() : plan, std::move(sides.pairs),
+                            instruments, parts, run.observer);
   Comparing comparing{sides.loaded, comparisons, parts.rows, parts.shard};
   LiveResults made = ready.ok() ? InferAndCompare(run, {live, python, bounds}, comparing)
                                 : LiveResults{.status = ready.status()};

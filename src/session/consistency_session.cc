@@ -164,6 +164,19 @@ void RejectIllConditioned(const ConsistencyRunner& runner, Logger& log, RunFault
   }
 }
 
+// NaN agrees with itself, whatever a model does.
+void JudgeNans(const ConsistencyRunner& runner, const RunPlan& plan, RunFaults& faults,
+               Logger& log) {
+  std::vector<NotedOutput> nans = runner.coverage.shows_nothing;
+  std::erase_if(nans, [](const NotedOutput& output) { return output.why != kAllNan; });
+  if (nans.empty()) return;
+  const std::string text = runner.name + ": nothing was shown of outputs" +
+                           Listed("that hold no number", nans).substr(1) +
+                           ": give inputs for which they do, or --lenient";
+  plan.lenient ? log.Warning(text) : log.Error(text);
+  faults.incomplete |= !plan.lenient;
+}
+
 // A verdict that rests on less than the runner's outputs, or on outputs that show nothing.
 void JudgeCoverage(const ConsistencyRunner& runner, const RunPlan& plan, RunFaults& faults,
                    Logger& log) {
@@ -179,6 +192,7 @@ void JudgeCoverage(const ConsistencyRunner& runner, const RunPlan& plan, RunFaul
     plan.lenient ? log.Warning(text) : log.Error(text);
     faults.incomplete |= !plan.lenient;
   }
+  JudgeNans(runner, plan, faults, log);
   if (plan.strict && !coverage.shows_nothing.empty()) {
     log.Error(runner.name + ": outputs" +
               Listed("whose agreement means nothing (--strict)", coverage.shows_nothing).substr(1));

@@ -1,12 +1,14 @@
 #include "session/step_blame.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -31,6 +33,7 @@ struct StepError {
   std::string output;
   double times = 0;
   bool failed = false;
+  std::string not_finite = {};  // OneSidedNonFinite()
 
   bool there() const { return iteration >= 0; }
 };
@@ -85,6 +88,7 @@ class StepWatch final : public NoReports {
       if (!error.output.empty() && !(times > error.times)) continue;
       error.output = output.a_name;
       error.times = times;
+      error.not_finite = std::isinf(times) ? OneSidedNonFinite(output) : "";
     }
     errors_.push_back(error);
     const std::vector<std::string> not_compared = OutputsNotCompared(comparison);
@@ -246,6 +250,10 @@ void AddGaps(const RunOutcome& ran, const StepWatch& total, BlameOutcome& outcom
   std::ranges::copy(ran.record.nan_inputs, std::back_inserter(outcome.record.notes));
   NoteNotCompared(total, *ran.record.steps, outcome.record.notes);
   if (ran.faults.incomplete) gaps = ran.record.faults;
+  for (std::string& gap : gaps) {  // an option of `run` alone
+    constexpr std::string_view kOfRun = " (--lenient accepts that)";
+    if (const size_t at = gap.find(kOfRun); at != std::string::npos) gap.erase(at, kOfRun.size());
+  }
   if (!total.shows_something()) {
     gaps.emplace_back(
         "nothing was compared: at all steps all outputs are the same NaN or infinities on both "
@@ -265,6 +273,7 @@ BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const Ste
   record.output = chosen.output;
   record.own_error = chosen.times;
   record.wrong_by_itself = chosen.failed;
+  record.not_finite = chosen.not_finite;
   record.total_error = total.At(chosen.iteration).times;
   if (!record.wrong_by_itself && own.largest().times > 0) {
     const StepPosition at = timeline.Of(own.largest().iteration);
@@ -283,9 +292,12 @@ BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const Ste
 std::string FailureOf(const BlameStepRecord& step, const StepError& first) {
   if (!step.wrong_by_itself && !step.first_total_step) return "";
   const bool own = step.wrong_by_itself;
+  const std::string& not_finite = own ? step.not_finite : first.not_finite;
   return "output '" + (own ? step.output : first.output) + "' is " +
-         FormatG(own ? step.own_error : first.times, 3) + " times its error bound at step " +
-         std::to_string(own ? step.step : *step.first_total_step) + " of sequence " +
+         (not_finite.empty()
+              ? FormatG(own ? step.own_error : first.times, 3) + " times its error bound"
+              : not_finite + " on one side alone") +
+         " at step " + std::to_string(own ? step.step : *step.first_total_step) + " of sequence " +
          std::to_string(own ? step.sequence : step.first_total_sequence.value_or(0));
 }
 
@@ -297,6 +309,7 @@ BlamePlan PlanOf(const BlameStepRecord& step, const StepError& first, const Blam
   of_step.run.compare->tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
   of_step.feeds = {feed};
   of_step.failed = FailureOf(step, first);
+  of_step.failed_by = step.wrong_by_itself ? step.not_finite : first.not_finite;
   of_step.fed_back = OutputsFedBack(plan, steps);
   return of_step;
 }

@@ -72,6 +72,37 @@ class StepNans(Case):
         self.assertEqual(ended.returncode, 4, said)
         self.assertIn("1 output has no counterpart, first at step 7 of sequence 0",
                       " ".join(found["notes"]), said)
+        self.assertNotIn("--lenient", " ".join(found["notes"]))  # no option of blame
+
+    def test_nan_on_one_side_alone_is_called_so(self):
+        """One element at one step, which the side does not give when it is fed that step again."""
+        counter("good.onnx")
+        with open("once.py", "w", encoding="utf-8") as script:
+            script.write(textwrap.dedent("""
+                import numpy as np
+
+                calls = 0
+
+                def infer(feed):
+                    global calls
+                    calls += 1
+                    next_n = feed["n"] + 1
+                    y = feed["x"] + next_n.astype("f4")
+                    if calls in (5, 17):  # step 4 of each run of 12 steps
+                        y[0, 1] = np.nan
+                    return {"nN": next_n, "y": y}
+                """))
+        np.savez("x.npz", x=np.ones((12, 2), "f4"))
+        ended, found = blame(self.folder.name, "good.onnx", "--onnxrt", "--model-runner",
+                             "once.py", "--python", sys.executable, "--load-inputs", "x.npz",
+                             "--step-slice", "x:axis=0,size=1", "--feed-back", "nN:n")
+        said = ended.stdout + ended.stderr
+        self.assertEqual(ended.returncode, 1, said)
+        self.assertEqual(found["at_step"]["not_finite"], "NaN", said)
+        self.assertIn("output 'y' is NaN on one side alone at step 4 of sequence 0", said)
+        self.assertIn("does not repeat itself, or keeps a state that --feed-back does not show",
+                      said)
+        self.assertNotIn("small errors of many layers", said)
 
     def test_all_outputs_of_a_step_are_named(self):
         for name in ("good.onnx", "bad.onnx"):

@@ -33,13 +33,13 @@ class Bigrams(Case):
 
     CYCLE = np.roll(np.eye(4), 1, axis=1)  # 0, 1, 2, 3, 0, ...
 
-    def near_tie(self):
+    def near_tie(self, scale=1):
         """After 2 comes 3 or, by a hair, 0."""
         tables = [self.CYCLE.copy() for _ in range(2)]
         tables[0][2, 0] = 1 - 2e-6
         tables[1][2, :] = [1, 0, 0, 1 - 2e-6]
-        self.model("a.onnx", tables[0])
-        self.model("b.onnx", tables[1])
+        self.model("a.onnx", scale * tables[0])
+        self.model("b.onnx", scale * tables[1])
 
     def test_a_metric_of_all_logits_makes_no_near_tie(self):
         tables = [50 + 3 * self.CYCLE for _ in range(2)]
@@ -77,6 +77,16 @@ class Bigrams(Case):
         self.assertIn(": a near tie, the logits are within their tolerance; 3 steps after a "
                       "divergence, with other histories, were not compared", self.said)
         self.assertIn("Only tokens are fed back", self.said)
+
+    def test_a_near_tie_beside_a_failed_gate_is_not_called_within_tolerance(self):
+        self.near_tie(3)
+        words = ("--decode", "greedy", "--steps", "6", "--compare", "logits", "--logits-top1-"
+                 "threshold", "0", "--logits-kl-threshold")
+        self.run_words(*words, "1e-300", code=1)
+        self.assertIn(": a near tie; 3 steps after a divergence", self.said)
+        self.assertNotIn("within their tolerance", self.said)
+        self.run_words(*words, "9", code=0)
+        self.assertIn(": a near tie, the logits are within their tolerance", self.said)
 
     def test_the_share_of_agreeing_tokens_is_a_gate(self):
         self.near_tie()

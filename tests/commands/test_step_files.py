@@ -3,6 +3,7 @@ run has other sequences or steps than the file."""
 
 import sys
 import unittest
+import zipfile
 
 import numpy as np
 
@@ -88,6 +89,29 @@ class StepFiles(StepsCase):
         ended = self.vernier(*words, "--iterations", "3", "--resume")
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn("iteration 2 of ", ended.out + ended.err)
+
+    def test_a_step_that_a_file_lacks_is_no_fault_of_the_runner(self):
+        """One output of it, that the next step is fed with, and all."""
+        self.recurrent("m.onnx")
+        model, words = ("m.onnx", "--onnxrt"), ("--feed-back", "hn:h", "--save-outputs", "o.npz")
+        for lacking in (("/0000000002/hn.",), ("/0000000002/hn.", "/0000000002/y.")):
+            with self.subTest(lacking):
+                self.path("o.npz").unlink(missing_ok=True)
+                self.assertEqual(self.steps(model, 2, *words)[0], 0)
+                with zipfile.ZipFile(self.path("o.npz")) as whole, \
+                        zipfile.ZipFile(self.path("cut.npz"), "w") as cut:
+                    for entry in whole.infolist():
+                        if not any(part in entry.filename for part in lacking):
+                            cut.writestr(entry, whole.read(entry))
+                saved = self.path("cut.npz").rename(self.path("o.npz")).read_bytes()
+                code, said = self.steps(model, 2, *words, "--resume")
+                self.assertEqual(code, 3, said)
+                self.assertIn("--resume: iteration 2 of onnxrt", said.replace("onnxruntime",
+                                                                              "onnxrt"))
+                self.assertIn("in 'o.npz' gave no output 'hn' at step 2 of sequence 0", said)
+                self.assertIn("move 'o.npz' away to start over", said)
+                self.assertNotIn("FAILED: gave", said)
+                self.assertEqual(self.path("o.npz").read_bytes(), saved)
 
     def test_json_does_not_say_its_steps_and_is_not_resumed(self):
         self.recurrent("m.onnx")

@@ -12,9 +12,15 @@ double MadeByItself(const BlameLayerRecord& layer) {
                    layer.fused_error.value_or(0)});
 }
 
-std::string WhatToDo(const std::string& unseen, bool by_bounds) {
+std::string WhatToDo(const FailedRun& failed, const std::string& unseen) {
   if (!unseen.empty()) return "; " + unseen + ", so the layer that produces it may be to blame.";
-  if (by_bounds) {
+  if (!failed.non_finite.empty()) {
+    return "; no layer makes " +
+           (failed.non_finite == "NaN" ? "a NaN" : std::string("an infinite value")) +
+           " when it is fed with this step again, so that side does not repeat itself, or keeps a "
+           "state that --feed-back does not show.";
+  }
+  if (failed.by_bounds) {
     return "; small errors of many layers may add up to it, which no single layer shows.";
   }
   return "; to accept the differences of correct runners, judge the outputs by error bounds too:"
@@ -32,14 +38,13 @@ std::string LargestOwnError(std::span<const BlameLayerRecord> layers) {
          "' (" + largest->op_type + ")";
 }
 
-std::string DescribeWithinBounds(const std::string& failed, const std::string& bodies,
-                                 const std::string& unseen, bool by_bounds,
-                                 const BlameRecord& record) {
+std::string DescribeWithinBounds(const FailedRun& failed, const std::string& bodies,
+                                 const std::string& unseen, const BlameRecord& record) {
   const std::string largest = LargestOwnError(record.layers);
-  return "No layer by itself exceeds its error bound, but " + failed +
+  return "No layer by itself exceeds its error bound, but " + failed.what +
          (largest.empty() ? "; no layer makes an error by itself"
                           : "; the largest error of a layer by itself is " + largest) +
-         bodies + WhatToDo(unseen, by_bounds);
+         bodies + WhatToDo(failed, unseen);
 }
 
 }  // namespace vernier

@@ -12,12 +12,17 @@ namespace vernier {
 /// error bound: "0.62 times its error bound, of 'c1' (Conv)". Empty: none is known to make one.
 std::string LargestOwnError(std::span<const BlameLayerRecord> layers);
 
-/// One sentence: no layer is to blame, although the run `failed` ("output 'y' is 3 times over the
-/// tolerance of the run"), which layer has the largest error, what is known of `bodies` ("; in the
-/// body of ...", or empty), and what to do. `unseen`: why an output was not examined, or empty.
-/// `by_bounds`: the run's tolerance is --tolerance auto already.
-std::string DescribeWithinBounds(const std::string& failed, const std::string& bodies,
-                                 const std::string& unseen, bool by_bounds,
-                                 const BlameRecord& record);
+/// How a run failed: "output 'y' is 3 times over the tolerance of the run".
+struct FailedRun {
+  std::string what;
+  std::string non_finite = {};  ///< BlamePlan::failed_by
+  bool by_bounds = false;       ///< its tolerance is --tolerance auto already
+};
+
+/// One sentence: no layer is to blame, although the run `failed`, which layer has the largest
+/// error, what is known of `bodies` ("; in the body of ...", or empty), and what to do. `unseen`:
+/// why an output was not examined, or empty.
+std::string DescribeWithinBounds(const FailedRun& failed, const std::string& bodies,
+                                 const std::string& unseen, const BlameRecord& record);
 
 }  // namespace vernier

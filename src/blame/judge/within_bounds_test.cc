@@ -36,16 +36,16 @@ TEST(WithinBounds, NamesNoLayerWhereNoneErrs) {
 
 TEST(WithinBounds, SaysThatTheRunFailedAndWhatToDo) {
   const std::string failed = "output 'y' is 3 times over";
-  const std::string text = DescribeWithinBounds(failed, "", "", false, Within());
+  const std::string text = DescribeWithinBounds({failed}, "", "", Within());
   EXPECT_THAT(text, HasSubstr("No layer by itself exceeds its error bound, but output 'y' is 3 "
                               "times over; the largest error of a layer by itself is 0.25 times"));
   EXPECT_THAT(text, HasSubstr("--tolerance auto"));
   // Which was asked for already.
-  EXPECT_THAT(DescribeWithinBounds(failed, "", "", true, Within()),
+  EXPECT_THAT(DescribeWithinBounds({failed, "", true}, "", "", Within()),
               Not(HasSubstr("--tolerance auto")));
   // No tolerance excuses what was not examined.
   const std::string unseen =
-      DescribeWithinBounds(failed, "", "output 'y' was not examined", false, Within());
+      DescribeWithinBounds({failed}, "", "output 'y' was not examined", Within());
   EXPECT_THAT(unseen,
               HasSubstr("; output 'y' was not examined, so the layer that produces it may be to "
                         "blame"));

@@ -201,6 +201,7 @@ BlamePlan PlanWithin(const BlamePlan& around, const std::string& reference) {
   plan.run = around.run;
   plan.run.load_outputs.clear();
   plan.failed = around.failed;
+  plan.failed_by = around.failed_by;
   plan.max_host_bytes = around.max_host_bytes;
   plan.max_gpu_bytes = around.max_gpu_bytes;
   plan.reference = reference;

@@ -104,8 +104,8 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
     const bool by_bounds = subject.plan.run.compare->tolerance.fallback == ToleranceRule::kAuto ||
                            OutputsExceedBounds(subject.unprobed.outputs, record);
     const std::string unseen = WhyNotOnlyTensors(subject.plan.run, subject.unprobed);
-    record.within_bounds =
-        DescribeWithinBounds(subject.plan.failed, bodies, unseen, by_bounds, record);
+    record.within_bounds = DescribeWithinBounds(
+        {subject.plan.failed, subject.plan.failed_by, by_bounds}, bodies, unseen, record);
   }
   if (!record.culprits.empty()) outcome.faults.mismatch = true;
 }

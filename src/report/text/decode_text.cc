@@ -21,8 +21,15 @@ std::string MarginsInWords(const PairRecord& pair, const DivergenceRecord& diver
          FormatG(divergence.second_margin, 3) + " in " + pair.second;
 }
 
-std::string KindInWords(const DivergenceRecord& divergence) {
-  if (divergence.kind == "near tie") return ": a near tie, the logits are within their tolerance";
+// The logits of the pair may fail by a mean, or at another step.
+std::string KindInWords(const PairRecord& pair, const DivergenceRecord& divergence) {
+  if (divergence.kind == "near tie") {
+    const auto logits = std::ranges::find(pair.outputs, pair.decode->logits, &OutputRecord::name);
+    const bool within = logits != pair.outputs.end() && logits->passed == logits->compared &&
+                        (!logits->logits_total || !logits->logits ||
+                         logits->logits_total->kl_mean <= logits->logits->kl_threshold);
+    return std::string(": a near tie") + (within ? ", the logits are within their tolerance" : "");
+  }
   if (divergence.kind == "beyond tolerance") return ": the logits are out of tolerance";
   if (divergence.kind == "not compared") return ": the logits were not compared";
   return ": not judged";
@@ -91,7 +98,7 @@ std::string FormatDecode(const PairRecord& pair) {
     text += "; at step " + std::to_string(shown->step) + " of sequence " +
             std::to_string(shown->sequence) + ", prompt " + std::to_string(shown->prompt) +
             ": token " + TokenOf(shown->first_token) + " against " + TokenOf(shown->second_token) +
-            MarginsInWords(pair, *shown) + KindInWords(*shown);
+            MarginsInWords(pair, *shown) + KindInWords(pair, *shown);
   }
   if (decode.steps_after > 0) {
     text += "; " + Counted(decode.steps_after, "step") +

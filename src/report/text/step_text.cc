@@ -318,10 +318,15 @@ std::string FormatSteps(const PairRecord& pair) {
 
 std::string FormatBlameStep(const BlameStepRecord& step) {
   const auto times = [](double error) { return FormatG(error, 3) + " times its error bound"; };
-  std::string text = "The layers are those of " + PlaceInWords(step.step, step.sequence) +
-                     ": fed with one state, output '" + step.output + "' is at " +
-                     times(step.own_error) + ", and each with its own, the worst is at " +
-                     times(step.total_error) + "; " + PartingInWords(step);
+  std::string text =
+      "The layers are those of " + PlaceInWords(step.step, step.sequence) +
+      ": fed with one state, output '" + step.output + "' is " +
+      (step.not_finite.empty() ? "at " + times(step.own_error)
+                               : step.not_finite + " on one side alone") +
+      ", and each with its own, the worst is " +
+      (!step.not_finite.empty() && std::isinf(step.total_error) ? step.not_finite + ", too"
+                                                                : "at " + times(step.total_error)) +
+      "; " + PartingInWords(step);
   if (!step.wrong_by_itself) return text + NoneOutOfBoundInWords(step);
   text += PartsHere(step) ? "it is wrong by itself" : "it is the first that is wrong by itself";
   if (step.first_total_step) {

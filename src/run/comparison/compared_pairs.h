@@ -35,6 +35,7 @@ struct ComparedPair {
   PaddedSteps padded = {};                         ///< of which a mask leaves nothing
   EmptySteps empty = {};                           ///< that have no elements
 
+  bool own_errors = false;            ///< of each step: the reference's state feeds both sides
   std::string other_steps = {};       ///< why the sides were fed otherwise; empty: they were not
   int64_t of_other_inputs = 0;        ///< iterations, not compared for that
   std::string why_other_inputs = {};  ///< of the first of them
@@ -45,6 +46,13 @@ struct ComparedPair {
   std::string DescribeOtherInputs(int64_t iteration, bool decoded) const;
 
   std::string label() const { return shown.first + " vs. " + shown.second; }
+};
+
+/// How the steps of a pair's sides were fed.
+struct FedPair {
+  std::string why_other;      ///< ComparedPair::other_steps
+  bool own_errors = false;    ///< the same there
+  bool given_tokens = false;  ///< saved sides, decoded with tokens that no runner chose
 };
 
 struct ComparedPairs {

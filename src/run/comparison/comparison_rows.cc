@@ -65,8 +65,7 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComp
   int64_t step = 0;
   if (parts_.steps != nullptr) {
     const StepPosition position = parts_.steps->timeline().Of(iteration);
-    pair.times.Add(position, comparison, rows, StatesAmong(pair, comparison),
-                   parts_.steps->plan().state == StateSource::kReference);
+    pair.times.Add(position, comparison, rows, StatesAmong(pair, comparison), pair.own_errors);
     pair.empty.Add(position, comparison);
     if (position.step == 0 && !position.last()) pair.recorder.NoteFirstStep(comparison);
     step = position.step;

@@ -81,7 +81,18 @@ void ComparisonRun::MakeBounds(const Instruments& instruments) {
 
 void ComparisonRun::Begin(Pair& pair) const {
   pair.decisions = PairDecisions(plan_->decisions, LabelsToFold(), plan_->inputs.seed);
+  pair.own_errors = plan_->steps.state == StateSource::kReference;
   pair.tokens = MakePairTokens(*plan_, parts_.steps, ByScript());
+}
+
+void ComparisonRun::TakeFeeding(std::vector<FedPair> fed) {
+  const bool given = parts_.steps != nullptr && parts_.steps->given_tokens() != nullptr;
+  for (size_t i = 0; i < fed.size(); ++i) {
+    Pair& pair = compared_.pairs[i];
+    pair.other_steps = std::move(fed[i].why_other);
+    pair.own_errors = fed[i].own_errors;
+    pair.tokens.SetForced(given || fed[i].given_tokens || fed[i].own_errors);
+  }
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {

@@ -74,11 +74,8 @@ class ComparisonRun {
   /// first such pair; empty where there is none.
   std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const;
 
-  /// Before Compare(): why the sides of each pair were fed otherwise, and what to do; empty where
-  /// they were not. Such pairs are not compared.
-  void TakeOtherSteps(std::vector<std::string> why) {
-    for (size_t i = 0; i < why.size(); ++i) compared_.pairs[i].other_steps = std::move(why[i]);
-  }
+  /// Before Compare(), of each pair. Those whose sides were fed otherwise are not compared.
+  void TakeFeeding(std::vector<FedPair> fed);
   const StepStates* steps() const { return parts_.steps; }
   const RunPlan& plan() const { return *plan_; }
 

@@ -93,6 +93,9 @@ void ComparisonRun::AddRunNotes(RunFaults& faults, RunRecord& run) const {
   if (parts_.positions != nullptr && !parts_.positions->foreign_token().empty()) {
     run.notes.push_back(parts_.positions->foreign_token());
   }
+  if (parts_.positions != nullptr && !parts_.positions->unfit_mask().empty()) {
+    run.notes.push_back(parts_.positions->unfit_mask());
+  }
   if (plan_->comparison_asked && compared_.pairs.empty()) {
     faults.incomplete = true;
     run.faults.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +
@@ -176,7 +179,7 @@ std::vector<std::string> ComparisonRun::NotesOfMismatch() const {
 
 void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
   const StepStates& steps = *parts_.steps;
-  pair.times.AddTo(record, steps.plan().state == StateSource::kReference);
+  pair.times.AddTo(record, pair.own_errors);
   if (crossing_ != nullptr) pair.crossed.AddCrossedTo(record, !plan_->compare->fail_fast);
   for (OutputRecord& output : record.outputs) {
     if (!output.time) continue;

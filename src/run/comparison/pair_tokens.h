@@ -28,6 +28,9 @@ class PairTokens {
         whole_(whole),
         stop_(plan.decode_stop) {}
 
+  /// Before Note(): are both fed with the same tokens?
+  void SetForced(bool forced) { forced_ = forced; }
+
   /// The logits of a step as the runners gave them; null where one has none.
   struct Logits {
     const Tensor* first;

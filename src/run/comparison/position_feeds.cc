@@ -139,15 +139,32 @@ Result<const NamedTensor*> FindPositions(const std::string& asked, std::string_v
   return &*fed;
 }
 
+namespace {
+
+bool AreGiven(const InputPlan& inputs) {
+  return !inputs.load_paths.empty() || inputs.script.given();
+}
+
+// Why the values of a tensor that is called like a mask mark nothing; empty: they do.
+std::string WhyUnfit(const Tensor& tensor) {
+  const size_t rank = tensor.dims().size();
+  if (!HoldsPositionValues(tensor.dtype())) return "is " + std::string(DTypeName(tensor.dtype()));
+  if (tensor.dtype() == DType::kBool) return "is bool";
+  const std::string value = rank == 1 || rank == 2 ? WhyNoMask(tensor) : "";
+  return value.empty() ? "" : "holds " + value;
+}
+
+}  // namespace
+
 bool MayLeaveOutPositions(const RunPlan& plan) {
-  const bool given = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
-  return (given || !plan.compare->mask.empty()) && !plan.lenient;
+  return (AreGiven(plan.inputs) || !plan.compare->mask.empty()) && !plan.lenient;
 }
 
 PositionFeeds::PositionFeeds(const RunPlan& plan)
     : options_(&*plan.compare),
       for_logits_(JudgesLogits(*plan.compare)),
       for_elements_(LeavesOutElements(plan)),
+      given_(AreGiven(plan.inputs)),
       may_trust_names_(!plan.postprocess_script.given()),
       in_shard_(plan.shard.wanted()) {}
 
@@ -185,6 +202,16 @@ Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& ask
   return std::optional(std::move(values));
 }
 
+void PositionFeeds::LookForUnfitMask(const char* usual, const TensorMap& feed) {
+  const Tensor* const mask = Find(feed, usual);
+  if (mask == nullptr || !options_->mask.empty() || !given_ || !unfit_mask_.empty()) return;
+  const std::string why = WhyUnfit(*mask);
+  if (why.empty()) return;
+  unfit_mask_ = "the input '" + std::string(usual) + "' " + why +
+                ", where 1 and 0 would mark positions, so all positions are compared (--mask none "
+                "says so, --mask INPUT names another input)";
+}
+
 Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
   if (!for_logits_ && !for_elements_) return {};
   if (noted_.contains(iteration)) return {};
@@ -202,6 +229,7 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
   const char* const mask = decoder ? kDecoderMask : kUsualMask;
   VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, mask, feed, steps));
   if (fed.mask) fed.mask->for_elements = for_elements_;
+  if (!fed.mask) LookForUnfitMask(mask, feed);
   if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));
   return {};
 }

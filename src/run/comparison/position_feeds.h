@@ -81,12 +81,17 @@ class PositionFeeds {
   /// for fit none of the logits.
   Status CheckFit(const IterationComparison& comparison);
 
+  /// Which input is called like a mask and marks no positions, so that all are compared; empty:
+  /// none is, or inputs are drawn at random.
+  const std::string& unfit_mask() const { return unfit_mask_; }
+
   /// Why logits have no perplexity by tokens that were not asked for: one of them is no class, the
   /// first that was found. Empty: none was.
   const std::string& foreign_token() const { return foreign_token_; }
 
  private:
   explicit PositionFeeds(const RunPlan& plan);
+  void LookForUnfitMask(const char* usual, const TensorMap& feed);
   Result<std::optional<PositionValues>> Take(const std::string& asked, std::string_view usual,
                                              const TensorMap& feed,
                                              const StepSequence* steps) const;
@@ -100,7 +105,8 @@ class PositionFeeds {
   FedPositions current_;
   FedPositions of_pair_;
   TakenRows rows_;
-  std::string foreign_token_;
+  std::string foreign_token_, unfit_mask_;
+  bool given_;            // inputs are not drawn at random
   bool may_trust_names_;  // no script has changed outputs
   bool in_shard_;         // the other iterations' batches are not known
 };

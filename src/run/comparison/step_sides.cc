@@ -68,7 +68,9 @@ std::vector<OutputPair> StepSides::TakeStates(const ComparedPair& pair, int64_t 
   std::vector<OutputPair> states;
   if (steps_ == nullptr || by_script_) return states;
   const StepPlan& plan = steps_->plan();
-  if (plan.compare_state || plan.state == StateSource::kReference) return states;
+  // What was saved costs nothing to compare.
+  const bool saved = plan_->runners.empty();
+  if (saved || plan.compare_state || plan.state == StateSource::kReference) return states;
   const StepPosition position = steps_->timeline().Of(iteration);
   const bool last = position.last() || pair.tokens.IsLastOfPrompt(iteration);
   if (position.step == 0 || last) return states;

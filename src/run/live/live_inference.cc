@@ -179,7 +179,8 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   }
   observer_.OutputsMade(iteration, *result);
   if (StepStates* const steps = live_.steps()) {
-    VERNIER_TRY(live_.sequences().Remember(index, result->outputs));
+    VERNIER_TRY(IsSaved(index, iteration) ? RememberSaved(index, iteration, *result)
+                                          : live_.sequences().Remember(index, result->outputs));
     VERNIER_TRY(SeeSizes(index, feed, *result, *steps));
   }
   VERNIER_TRY(NoteMadeWith());
@@ -188,6 +189,15 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   }
   VERNIER_TRY(savers_.AddResult(index, *result));
   return MeasureNoise(index, feed, iteration, *result);
+}
+
+// What the next step is fed with, of outputs that no runner is to blame for.
+Status LiveInference::RememberSaved(size_t index, int64_t iteration,
+                                    const IterationResult& result) {
+  Status state = live_.steps()->Remember(index, result.outputs);
+  if (state.ok()) state = live_.steps()->CheckHandedOn(index, plan_.lenient);
+  if (state.code() != StatusCode::kBackend) return state;
+  return progress_->CannotContinue(index, iteration, state);
 }
 
 // Of the first step: what a runner declares of its inputs and outputs leaves sizes open. Which

@@ -89,6 +89,7 @@ class LiveInference {
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);
   Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                     const std::optional<IterationResult>& result);
+  Status RememberSaved(size_t index, int64_t iteration, const IterationResult& result);
   Status SeeSizes(size_t index, const TensorMap& feed, const IterationResult& result,
                   StepStates& steps);
   Status NoteMadeWith();

@@ -117,19 +117,24 @@ void NoteOtherSteps(const Comparing& comparing) {
   ComparisonRun& comparisons = comparing.comparisons;
   LoadedSide& loaded = comparing.loaded;
   if (!loaded.AsksForSteps()) return;
-  std::vector<std::string> live, why;
-  if (const StepStates* const steps = comparisons.steps()) {
+  std::vector<std::string> live;
+  std::vector<FedPair> fed;
+  const StepStates* const steps = comparisons.steps();
+  if (steps != nullptr && !comparisons.plan().runners.empty()) {
     for (size_t i = 0; i < steps->runners().size(); ++i) {
       live.push_back(DescribeFeeding(comparisons.plan(), *steps, i));
     }
   }
   for (const ComparedPair& pair : comparisons.pairs()) {
-    why.push_back(loaded.WhyOtherSteps(pair.first, pair.second, live, pair.shown));
-    if (!loaded.lenient() || why.back().empty()) continue;
-    loaded.WarnOfOtherInputs(pair.label() + ": " + why.back());
-    why.back().clear();
+    FedPair& here =
+        fed.emplace_back(loaded.WhyOtherSteps(pair.first, pair.second, live, pair.shown),
+                         loaded.AreOwnErrors(pair.first, pair.second, live),
+                         loaded.HaveGivenTokens(pair.first, pair.second));
+    if (!loaded.lenient() || here.why_other.empty()) continue;
+    loaded.WarnOfOtherInputs(pair.label() + ": " + here.why_other);
+    here.why_other.clear();
   }
-  comparisons.TakeOtherSteps(std::move(why));
+  comparisons.TakeFeeding(std::move(fed));
 }
 
 // Then no pair asks which step an iteration is.

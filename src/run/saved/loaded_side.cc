@@ -32,6 +32,8 @@ std::vector<std::string> LiveNames(const IterationOutputs& outputs) {
 Status CheckSequences(const LoadedRuns& runs) {
   const std::vector<int64_t> first = runs.runs().empty() ? std::vector<int64_t>() : runs.StepsOf(0);
   for (size_t i = 1; i < runs.runs().size() && !first.empty(); ++i) {
+    // Such pairs are not compared: WhyOtherSteps().
+    if (CutIterations(runs.runs()[i].steps) != CutIterations(runs.runs()[0].steps)) continue;
     const std::vector<int64_t> other = runs.StepsOf(i);
     for (size_t k = 0; k + 1 < std::min(first.size(), other.size()); ++k) {
       if (first[k] == other[k]) continue;
@@ -188,64 +190,6 @@ uint64_t LoadedSide::AsOfThisCount(size_t run, uint64_t saved, uint64_t live) co
     if (comparable(saved ^ hash)) return saved ^ hash;
   }
   return saved;
-}
-
-LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::string>& live,
-                                       const std::string& shown) const {
-  FedSide fed{.feeding = {}, .mark = std::nullopt, .run = nullptr, .shown = shown};
-  if (side < live_.size()) {
-    if (side < live.size()) fed.feeding = live[side];
-    if (!live_feeds_.empty()) fed.mark = live_feeds_.front();
-  } else {
-    const size_t run = side - live_.size();
-    fed.run = &runs()[run];
-    fed.feeding = fed.run->steps;
-    fed.mark = runs_.FeedOf(run, 0);
-  }
-  if (fed.mark) fed.mark = *fed.mark ^ StepsHashIn(fed.feeding);
-  return fed;
-}
-
-// A file of an earlier version does not say how its steps were fed: its marks may.
-std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& without) const {
-  const bool known =
-      without.run == nullptr || LikenessOf(with.mark, without.mark) != FeedLikeness::kUnknown;
-  if (known) {
-    return "'" + with.shown + "' has steps (" + FeedingInWords(with.feeding) + "), and '" +
-           without.shown + "' has none: give the options that make steps to both";
-  }
-  const uint64_t hash = StepsHashIn(with.feeding);
-  const bool alike =
-      without.mark && LikenessOf(with.mark, *without.mark ^ hash) != FeedLikeness::kUnknown;
-  if (alike) return "";
-  logger_->Once(Severity::kWarning,
-                "--load-outputs: '" + without.run->path +
-                    "' does not say how its steps were fed, so they are taken to be fed like those "
-                    "of '" +
-                    with.shown + "': save it again as .npz or .safetensors, which say it");
-  return "";
-}
-
-std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
-                                      const std::vector<std::string>& live,
-                                      const std::pair<std::string, std::string>& shown) const {
-  const FedSide a = SideOf(first, live, shown.first), b = SideOf(second, live, shown.second);
-  const bool of_one_run =
-      a.run == nullptr ? b.run == nullptr : b.run != nullptr && a.run->path == b.run->path;
-  if (of_one_run || (a.feeding.empty() && b.feeding.empty())) return "";
-  if (a.feeding.empty()) return WhyOneHasSteps(b, a);
-  if (b.feeding.empty()) return WhyOneHasSteps(a, b);
-  const auto other = FindOtherFeeding(a.feeding, b.feeding, LikenessOf(a.mark, b.mark));
-  if (!other) return "";
-  const std::string what = "the steps of '" + b.shown + "' were fed " + other->second +
-                           ", and those of '" + a.shown + "' " + other->first;
-  if (other->certain) {
-    return what + (other->first == other->second ? " of another content" : "") +
-           ": give both the same " + other->flag + ", or save the outputs again";
-  }
-  logger_->Once(Severity::kWarning,
-                "--load-outputs: " + what + ": whether that means the same is not known");
-  return "";
 }
 
 FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {

@@ -26,6 +26,7 @@ class LoadedSide {
                                  Logger& logger);
 
   const std::vector<LoadedRuns::Run>& runs() const { return runs_.runs(); }
+  const LoadedRuns& saved() const { return runs_; }
 
   /// Are outputs of other inputs compared? Not with --strict.
   bool lenient() const { return plan_->lenient && !plan_->strict; }
@@ -54,6 +55,11 @@ class LoadedSide {
   /// fed alike, and where it is not known, which is warned of once.
   std::string WhyOtherSteps(size_t first, size_t second, const std::vector<std::string>& live,
                             const std::pair<std::string, std::string>& shown) const;
+  /// Of the same sides: are their differences each step's own error, since one runner's state fed
+  /// both?
+  bool AreOwnErrors(size_t first, size_t second, const std::vector<std::string>& live) const;
+  /// Were both decoded with tokens that no runner chose? False where a side is a runner.
+  bool HaveGivenTokens(size_t first, size_t second) const;
   /// Whether that is still to be asked: once, if anything is loaded.
   bool AsksForSteps() { return !runs().empty() && !std::exchange(asked_for_steps_, true); }
 

@@ -261,6 +261,12 @@ Status SavedProgress::NotOfThisCommand(const Source& source, size_t runner, int6
                 "start over");
 }
 
+Status SavedProgress::CannotContinue(size_t runner, int64_t iteration, const Status& why) {
+  const std::string& path = SourceOf(runner).path;
+  return Refuse("iteration " + std::to_string(iteration) + " of " + runners_[runner] + " in '" +
+                path + "' " + why.message() + "; move '" + path + "' away to start over");
+}
+
 Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationResult& made) {
   const Source& source = SourceOf(runner);
   const Result<IterationResult> saved = source.reader->Read(runner, static_cast<size_t>(iteration));

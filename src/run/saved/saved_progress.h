@@ -55,6 +55,9 @@ class SavedProgress {
   bool IsSample(size_t runner, int64_t iteration) const;
   /// kMalformed when what was made now is not what was saved.
   Status Check(size_t runner, int64_t iteration, const IterationResult& made);
+  /// kMalformed, naming the file: why an iteration that was taken gives the next step no state
+  /// ("gave no output ...").
+  Status CannotContinue(size_t runner, int64_t iteration, const Status& why);
 
   /// kMalformed when an iteration that is here was made from another feed, or by other steps
   /// (HashOfSteps). Not known of JSON files.

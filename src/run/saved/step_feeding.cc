@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -14,17 +15,22 @@
 #include "run/parts/shard_sources.h"
 #include "run/saved/result_origin.h"
 #include "run/steps/reset_words.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kState = "--state", kFeedBack = "--feed-back", kSlice = "--step-slice",
                            kAdvance = "--advance", kInitial = "--initial-state", kReset = "--reset",
-                           kDecode = "--decode";
-// No options: of whom words are, and what HashOfSteps() made of them.
-constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash";
-// The reference itself has its own state, whatever --state is.
-constexpr std::string_view kTheReference = "of-reference";
+                           kDecode = "--decode", kStop = "--decode-stop";
+// No options: of whom words are, what HashOfSteps() made of them, and which iterations are there.
+constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash",
+                           kIterations = "iterations";
+// By what tokens were chosen, and the input that took them; whether they were given; --steps.
+constexpr std::string_view kLogits = "logits", kTokens = "tokens", kGiven = "given-tokens",
+                           kLength = "steps";
+// The reference itself has its own state, whatever --state is; and what the reference is.
+constexpr std::string_view kTheReference = "of-reference", kReference = "reference";
 
 using Words = std::set<std::string>;
 using Feeding = std::map<std::string, Words, std::less<>>;
@@ -62,10 +68,28 @@ FeedingDifference Differ(std::string_view flag, const Feeding& a, const Feeding&
   return {std::string(flag), InWords(a, flag), InWords(b, flag), certain};
 }
 
+bool HasStateOfAnother(const Feeding& side) {
+  return Has(side, kState, "reference") && !side.contains(kTheReference);
+}
+
 bool HasOtherState(const Feeding& a, const Feeding& b) {
-  const auto shared = [](const Feeding& side) { return Has(side, kState, "reference"); };
-  const auto is_reference = [](const Feeding& side) { return side.contains(kTheReference); };
-  return shared(a) != shared(b) && !is_reference(a) && !is_reference(b);
+  const auto of_reference = [](const Feeding& side) { return Has(side, kState, "reference"); };
+  return (HasStateOfAnother(a) && !of_reference(b)) || (HasStateOfAnother(b) && !of_reference(a));
+}
+
+// Of two sides one of which, at least, was fed by a reference that is not itself. What earlier
+// versions saved does not say which it was.
+std::optional<FeedingDifference> OtherReference(const Feeding& a, const Feeding& b) {
+  if (!HasStateOfAnother(a) && !HasStateOfAnother(b)) return std::nullopt;
+  const Words &first = WordsOf(a, kReference), &second = WordsOf(b, kReference);
+  if (first == second) return std::nullopt;
+  const bool known = !first.empty() && !second.empty();
+  const auto in_words = [known](const Feeding& side) {
+    const bool unsaid = !known && WordsOf(side, kReference).empty();
+    return InWords(side, kState) + (unsaid ? " of a runner that is not named" : "");
+  };
+  return FeedingDifference{std::string(kState), in_words(a), in_words(b), known,
+                           known ? ", whose first runner is another" : ""};
 }
 
 // The inputs of "hn:h".
@@ -99,6 +123,23 @@ std::optional<FeedingDifference> OtherWords(std::string_view flag, const Feeding
   return Differ(flag, a, b, !Has(a, kLabelled, flag) && !Has(b, kLabelled, flag));
 }
 
+// What the numbers of the first runner depend on, but for its feeds. Tensors that are marked as
+// outputs change roundings at most.
+std::string HashOfReference(const RunPlan& plan, const StepStates& states) {
+  RunPlan first;
+  first.runners = {plan.runners.front()};
+  const RunnerPlan& runner = first.runners.front();
+  std::string text = ChecksumText(HashOfRunners(first)) + '\n' + runner.backend + '\n' +
+                     runner.model.type + (runner.model.fp_to_fp16 ? "\nfp16" : "");
+  for (const auto* options : {&runner.backend_options, &runner.session_options}) {
+    for (const auto& [key, value] : *options) text += '\n' + key + '=' + value;
+  }
+  for (const StatePair& pair : states.FedBackTo(0)) text += '\n' + pair.output + ':' + pair.input;
+  Checksum sum;
+  sum.Add(std::as_bytes(std::span(text)));
+  return ChecksumText(sum.value());
+}
+
 // Writes the lines of a runner.
 class FeedingText {
  public:
@@ -129,7 +170,10 @@ std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_
   FeedingText text;
   text.Add(kHash, ChecksumText(HashOfSteps(steps)));
   text.Add(kState, std::string(kStateSourceNames[static_cast<size_t>(steps.state)]));
-  if (runner == 0 && steps.state == StateSource::kReference) text.Add(kTheReference, "yes");
+  if (steps.state == StateSource::kReference && !plan.runners.empty()) {
+    if (runner == 0) text.Add(kTheReference, "yes");
+    text.Add(kReference, HashOfReference(plan, states));
+  }
   for (const StatePair& pair : states.FedBackTo(runner)) {
     text.Add(kFeedBack, pair.output + ":" + pair.input);
   }
@@ -143,7 +187,95 @@ std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_
     if (!method.empty()) text.Add(kReset, method);
   }
   for (const std::string& word : steps.decode) text.Add(kDecode, word);
+  if (steps.decode_stop) text.Add(kStop, std::to_string(*steps.decode_stop));
+  if (const Decoding* const decoding = states.decoding()) {
+    if (const TokenPair* const pair = decoding->PairOf(runner)) {
+      text.Add(kLogits, pair->logits);
+      text.Add(kTokens, pair->tokens);
+    }
+    if (decoding->given() != nullptr) text.Add(kGiven, "yes");
+  }
+  if (const auto length = states.StepsAsked()) text.Add(kLength, std::to_string(*length));
   return text.Take();
+}
+
+namespace {
+
+// Of "3-5 8".
+std::vector<size_t> ParseIterations(const std::string& ranges) {
+  std::vector<size_t> iterations;
+  std::istringstream words(ranges);
+  for (std::string word; words >> word;) {
+    const size_t dash = word.find('-');
+    const auto first = ParseInt(word.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : ParseInt(word.substr(dash + 1));
+    for (int64_t i = first.value_or(0); i <= last.value_or(-1); ++i) {
+      iterations.push_back(static_cast<size_t>(i));
+    }
+  }
+  return iterations;
+}
+
+std::string InRanges(const std::vector<size_t>& iterations) {
+  std::string text;
+  for (size_t i = 0; i < iterations.size();) {
+    size_t end = i + 1;
+    while (end < iterations.size() && iterations[end] == iterations[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : " ") + std::to_string(iterations[i]);
+    if (end > i + 1) text += '-' + std::to_string(iterations[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FeedingOfIterations(const std::string& feeding, const std::vector<size_t>& places,
+                                bool in_sequence) {
+  const std::string before = CutIterations(feeding);
+  if (feeding.empty() || (!in_sequence && before.empty())) return feeding;
+  const std::vector<size_t> numbers = ParseIterations(before);
+  std::vector<size_t> kept;
+  for (const size_t place : places) {
+    if (before.empty() || place < numbers.size()) {
+      kept.push_back(before.empty() ? place : numbers[place]);
+    }
+  }
+  std::string text;
+  std::istringstream lines(feeding);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(std::string(kIterations) + ' ')) text += line + '\n';
+  }
+  return text + std::string(kIterations) + ' ' + InRanges(kept) + '\n';
+}
+
+SavedFeeding ReadFeeding(const std::string& text) {
+  const Feeding feeding = Parse(text);
+  const auto first = [&](std::string_view flag) {
+    const Words& words = WordsOf(feeding, flag);
+    return words.empty() ? std::string() : *words.begin();
+  };
+  SavedFeeding found;
+  const Words &pairs = WordsOf(feeding, kFeedBack), &decode = WordsOf(feeding, kDecode);
+  found.plan.feed_back.assign(pairs.begin(), pairs.end());
+  found.plan.decode.assign(decode.begin(), decode.end());
+  found.plan.decode_stop = ParseInt(first(kStop));
+  found.plan.steps = ParseInt(first(kLength));
+  if (Has(feeding, kState, "reference")) found.plan.state = StateSource::kReference;
+  for (const std::string& pair : pairs) {
+    const size_t colon = pair.rfind(':');
+    found.pairs.push_back({pair.substr(0, colon), pair.substr(colon + 1)});
+  }
+  if (const std::string logits = first(kLogits); !logits.empty()) {
+    found.tokens = TokenPair{.logits = logits, .tokens = first(kTokens)};
+  }
+  found.given_tokens = feeding.contains(kGiven);
+  return found;
+}
+
+std::string CutIterations(const std::string& feeding) {
+  const Words ranges = WordsOf(Parse(feeding), kIterations);
+  return ranges.empty() ? "" : *ranges.begin();
 }
 
 uint64_t StepsHashIn(const std::string& feeding) {
@@ -174,9 +306,19 @@ std::optional<FeedingDifference> FindOtherFeeding(const std::string& first,
     // Methods of models that keep their state where the other side has it outside say nothing.
     if (a.contains(kInside) && b.contains(kInside)) add(OtherWords(kReset, a, b));
   }
+  if (!HasOtherState(a, b)) add(OtherReference(a, b));
   if (found.empty()) return std::nullopt;
   const auto certain = std::ranges::find_if(found, &FeedingDifference::certain);
   return certain == found.end() ? found.front() : *certain;
+}
+
+bool AreOwnErrors(const std::string& first, const std::string& second, bool otherwise) {
+  const Feeding a = Parse(first), b = Parse(second);
+  if (HasStateOfAnother(a) || HasStateOfAnother(b)) return true;
+  if (a.empty() && b.empty()) return otherwise;
+  // Of a side that does not say it, the other's state is assumed.
+  const Feeding& known = a.empty() ? b : a;
+  return (a.empty() || b.empty()) && Has(known, kState, "reference") && otherwise;
 }
 
 std::string FeedingInWords(const std::string& feeding) {

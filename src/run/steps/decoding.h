@@ -24,6 +24,9 @@ class Decoding {
   /// Errors as ParseDecodeWords. `plan` must outlive it.
   static Result<Decoding> Create(const StepPlan& plan, std::span<const std::string> runners);
 
+  /// Of outputs that were saved: by what their runners chose tokens, where it is known.
+  static Decoding OfSaved(const StepPlan& plan, std::vector<std::optional<TokenPair>> pairs);
+
   /// All runners are fed with these tokens behind their prompts, whatever they choose. Before the
   /// first is paired. kMalformed where the plan has more steps than there are tokens for.
   Status Give(GivenTokens tokens);

@@ -36,6 +36,16 @@ class StepStates {
   static Result<StepStates> Create(const StepPlan& plan, std::vector<std::string> runners,
                                    Logger& logger);
 
+  /// What is known of one of several sides of saved outputs.
+  struct SavedSide {
+    std::vector<StatePair> pairs;
+    std::optional<TokenPair> tokens;
+  };
+  /// Of outputs that nobody infers any more: all sequences are known, and none can be entered.
+  static StepStates OfSaved(const StepPlan& plan, std::vector<std::string> names,
+                            std::vector<SavedSide> sides, std::span<const int64_t> lengths,
+                            Logger& logger);
+
   const StepPlan& plan() const { return *plan_; }
   const StepWords& words() const { return words_; }
   const std::vector<std::string>& runners() const { return names_; }

@@ -1,0 +1,116 @@
+// Whether the steps of two sides were fed alike.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/saved/loaded_side.h"
+
+namespace vernier {
+
+LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::string>& live,
+                                       const std::string& shown) const {
+  FedSide fed{.feeding = {}, .mark = std::nullopt, .run = nullptr, .shown = shown};
+  if (side < live_.size()) {
+    if (side < live.size()) fed.feeding = live[side];
+    if (!live_feeds_.empty()) fed.mark = live_feeds_.front();
+  } else {
+    const size_t run = side - live_.size();
+    fed.run = &runs()[run];
+    fed.feeding = fed.run->steps;
+    fed.mark = runs_.FeedOf(run, 0);
+  }
+  if (fed.mark) fed.mark = *fed.mark ^ StepsHashIn(fed.feeding);
+  return fed;
+}
+
+// A file of an earlier version does not say how its steps were fed: its marks may.
+std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& without) const {
+  const bool known =
+      without.run == nullptr || LikenessOf(with.mark, without.mark) != FeedLikeness::kUnknown;
+  if (known) {
+    return "'" + with.shown + "' has steps (" + FeedingInWords(with.feeding) + "), and '" +
+           without.shown + "' has none: give the options that make steps to both";
+  }
+  const uint64_t hash = StepsHashIn(with.feeding);
+  const bool alike =
+      without.mark && LikenessOf(with.mark, *without.mark ^ hash) != FeedLikeness::kUnknown;
+  if (alike) return "";
+  logger_->Once(Severity::kWarning,
+                "--load-outputs: '" + without.run->path +
+                    "' does not say how its steps were fed, so they are taken to be fed like those "
+                    "of '" +
+                    with.shown + "': save it again as .npz or .safetensors, which say it");
+  return "";
+}
+
+namespace {
+
+// Where both decode: the tokens after which they feed others.
+std::string OtherStops(const std::string& first, const std::string& second) {
+  const StepPlan a = ReadFeeding(first).plan, b = ReadFeeding(second).plan;
+  if (!a.decodes() || !b.decodes() || a.decode_stop == b.decode_stop) return "";
+  const auto in_words = [](const StepPlan& plan) {
+    return plan.decode_stop ? "with --decode-stop " + std::to_string(*plan.decode_stop)
+                            : std::string("without --decode-stop");
+  };
+  return in_words(b) + " and " + in_words(a) +
+         ": after the token that ends a sequence other tokens are fed; give both the same "
+         "--decode-stop, or save the outputs again";
+}
+
+// Of CutIterations(): which steps a side has.
+std::string CutInWords(const std::string& side, const std::string& cut) {
+  if (cut.empty()) return "'" + side + "' begins with the first step of a sequence";
+  return "'" + side + "' has iterations " + cut +
+         " of a run alone (data select), which are not all steps of their sequences";
+}
+
+}  // namespace
+
+std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
+                                      const std::vector<std::string>& live,
+                                      const std::pair<std::string, std::string>& shown) const {
+  const FedSide a = SideOf(first, live, shown.first), b = SideOf(second, live, shown.second);
+  const bool of_one_run =
+      a.run == nullptr ? b.run == nullptr : b.run != nullptr && a.run->path == b.run->path;
+  if (of_one_run || (a.feeding.empty() && b.feeding.empty())) return "";
+  if (a.feeding.empty()) return WhyOneHasSteps(b, a);
+  if (b.feeding.empty()) return WhyOneHasSteps(a, b);
+  const std::string cut = CutIterations(b.feeding), other_cut = CutIterations(a.feeding);
+  if (cut != other_cut)
+    return CutInWords(b.shown, cut) + ", and " + CutInWords(a.shown, other_cut) +
+           ": compare the same iterations of both, or whole sequences";
+  // A run with runners tells the stop by the marks, and what was saved before this text has it.
+  if (a.run != nullptr && b.run != nullptr) {
+    const std::string stops = OtherStops(a.feeding, b.feeding);
+    if (!stops.empty()) return "'" + b.shown + "' and '" + a.shown + "' were decoded " + stops;
+  }
+  const auto other = FindOtherFeeding(a.feeding, b.feeding, LikenessOf(a.mark, b.mark));
+  if (!other) return "";
+  const std::string what = "the steps of '" + b.shown + "' were fed " + other->second +
+                           ", and those of '" + a.shown + "' " + other->first;
+  if (other->certain) {
+    const std::string same = other->how.empty() ? " of another content" : other->how;
+    return what + (other->first == other->second ? same : "") + ": give both the same " +
+           other->flag + ", or save the outputs again";
+  }
+  logger_->Once(Severity::kWarning,
+                "--load-outputs: " + what + ": whether that means the same is not known");
+  return "";
+}
+
+bool LoadedSide::AreOwnErrors(size_t first, size_t second,
+                              const std::vector<std::string>& live) const {
+  return vernier::AreOwnErrors(SideOf(first, live, "").feeding, SideOf(second, live, "").feeding,
+                               plan_->steps.state == StateSource::kReference);
+}
+
+bool LoadedSide::HaveGivenTokens(size_t first, size_t second) const {
+  return std::min(first, second) >= live_.size() &&
+         ReadFeeding(runs()[first - live_.size()].steps).given_tokens &&
+         ReadFeeding(runs()[second - live_.size()].steps).given_tokens;
+}
+
+}  // namespace vernier

@@ -1,0 +1,100 @@
+"""What `data select` and `data convert` keep of how saved outputs were made, so that outputs of
+other inputs or other steps stay what they are: not compared."""
+
+import unittest
+
+from steps_case import StepsCase
+
+STEPS = ("--feed-back", "hn:h", "--step-slice", "x:axis=1,size=4")
+LOST = "does not say any more"
+
+
+class DataOrigin(StepsCase):
+    def setUp(self):
+        super().setUp()
+        self.recurrent("m.onnx")
+
+    def save(self, path, *words):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", path, *words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def save_steps(self, path):
+        self.save_feeds("feeds.json", self.recordings(4))
+        self.save(path, "--load-inputs", "feeds.json", *STEPS)
+
+    def data(self, *words):
+        made = self.vernier("data", *words)
+        self.assertEqual(made.code, 0, made.out + made.err)
+        return made.out + made.err
+
+    def compare(self, *words, code):
+        ended = self.vernier("compare", *words, "--atol", "9")
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def test_outputs_of_other_inputs_are_not_compared_after_a_conversion(self):
+        for seed in "12":
+            self.save(f"{seed}.npz", "--seed", seed, "--iterations", "3")
+        for words in (("convert", "2.npz", "-o", "again.npz"),
+                      ("convert", "2.npz", "-o", "again.safetensors"),
+                      ("select", "2.npz", "--iterations", "0-2", "-o", "again.npz"),
+                      ("select", "2.npz", "--tensors", "y", "-o", "again.safetensors")):
+            with self.subTest(words):
+                self.assertNotIn(LOST, self.data(*words))
+                self.assertIn("other inputs", self.compare("1.npz", words[-1], code=4))
+                self.data("select", "2.npz", "--tensors", "y", "-o", "y.npz")
+                self.compare("y.npz", words[-1], "--lenient", code=0)
+        self.data("select", "2.npz", "--iterations", "2", "-o", "last.npz")
+        self.data("select", "2.npz", "--iterations", "0", "-o", "first.npz")
+        self.compare("last.npz", "first.npz", code=4)
+
+    def test_what_does_not_keep_it_says_so_once(self):
+        self.save("plain.npz", "--iterations", "2")
+        self.save_steps("steps.npz")
+        for path, told in (("plain.npz", "from what inputs it was made"),
+                           ("steps.npz", "how its steps were fed, and from what inputs")):
+            for words in (("convert", path, "-o", "x.json"), ("select", path, "--iterations", "0",
+                                                              "-o", "x.json"),
+                          ("convert", path, "--format", "pb", "-o", path + ".d")):
+                with self.subTest(words):
+                    said = self.data(*words)
+                    self.assertEqual(said.count(LOST), 1, said)
+                    self.assertIn(told, said)
+        said = self.data("convert", "x.json", "-o", "y.npz")
+        self.assertNotIn(LOST, said)
+
+    def run_beside(self, path, code):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json", *STEPS,
+                             "--atol", "9", "--load-outputs", path)
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, code, said)
+        return said
+
+    def test_iterations_out_of_a_sequence_are_not_taken_for_its_first_steps(self):
+        self.save_steps("s.npz")
+        for kept in ("1-7", "2-3", "4-7", "0 2"):
+            with self.subTest(kept):
+                path = f"{kept.replace(' ', '_')}.npz"
+                self.data("select", "s.npz", "--iterations", *kept.split(), "-o", path)
+                said = self.run_beside(path, 4)
+                if kept != "4-7":  # the second sequence, which has other inputs
+                    self.assertIn(f"has iterations {kept} of a run alone (data select), which are "
+                                  "not all steps of their sequences", said)
+        self.assertIn("compare the same iterations of both, or whole sequences",
+                      self.compare("s.npz", "1-7.npz", code=4))
+        # Of that selection a further one, and the same cut from the file.
+        self.data("select", "1-7.npz", "--iterations", "1-2", "-o", "again.npz")
+        self.compare("again.npz", "2-3.npz", code=0)
+
+    def test_first_iterations_and_whole_sequences_are(self):
+        self.save_steps("s.npz")
+        self.data("select", "s.npz", "--iterations", "0-7", "-o", "all.npz")
+        self.run_beside("all.npz", 0)
+        self.compare("s.npz", "all.npz", code=0)
+        self.data("select", "s.npz", "--iterations", "4-7", "-o", "second.npz")
+        self.save_feeds("feeds.json", self.recordings(4)[1:])
+        self.run_beside("second.npz", 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+"""Saved outputs that were fed with the state of a reference: which sides show each step's own
+error, and which are not compared since another reference fed them."""
+
+import unittest
+
+from steps_case import StepsCase
+
+WORDS = ("--load-inputs", "feeds.json", "--step-slice", "x:axis=1,size=4", "--feed-back", "hn:h",
+         "--atol", "9")
+REFERENCE = ("--state", "reference")
+
+# What a file of two runners was saved with: the first, the second, and the state.
+FILES = {"own": ("m.onnx", "late.onnx", ()),
+         "ref": ("m.onnx", "late.onnx", REFERENCE),
+         "other": ("late.onnx", "m.onnx", REFERENCE)}
+
+TOTAL, OWN, REFUSED = "total", "own", "refused"
+
+# Sides "a" and "b" are the runners of a file, or of the run at hand with the state of "a".
+SAVED = {("own a", "own b"): TOTAL, ("ref a", "own b"): TOTAL, ("ref b", "own b"): REFUSED,
+         ("ref b", "own a"): REFUSED, ("ref a", "other a"): TOTAL, ("ref a", "other b"): REFUSED,
+         ("ref b", "other b"): REFUSED, ("ref b", "other a"): REFUSED, ("ref a", "ref b"): OWN}
+LIVE_OF_REFERENCE = {("a", "own a"): TOTAL, ("a", "own b"): TOTAL, ("b", "own a"): REFUSED,
+                     ("b", "own b"): REFUSED, ("a", "ref a"): TOTAL, ("a", "ref b"): OWN,
+                     ("b", "ref a"): OWN, ("b", "ref b"): OWN, ("a", "other a"): TOTAL,
+                     ("a", "other b"): REFUSED, ("b", "other a"): REFUSED,
+                     ("b", "other b"): REFUSED}
+LIVE_OF_OWN = {("a", "own b"): TOTAL, ("b", "own a"): TOTAL, ("a", "ref a"): TOTAL,
+               ("b", "ref a"): TOTAL, ("a", "ref b"): REFUSED, ("b", "ref b"): REFUSED}
+
+
+class StepReferences(StepsCase):
+    def setUp(self):
+        super().setUp()
+        self.recurrent("m.onnx")
+        self.late("late.onnx")
+        self.save_feeds("feeds.json", self.recordings(12))
+
+    def save(self, name, suffix=".npz"):
+        first, second, state = FILES[name]
+        ended = self.live(first, second, *state, "--save-outputs", name + suffix)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def live(self, first, second, *words):
+        return self.vernier("run", "--runner", f"a=onnxrt {first}", "--runner",
+                            f"b=onnxrt {second}", *WORDS, *words)
+
+    def check(self, ended, told, order=("", "")):
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 4 if told == REFUSED else 0, said)
+        (pair,) = self.record()["pairs"]
+        times = [o["time"] for o in pair["outputs"] if "time" in o]
+        if told == REFUSED:
+            self.assertIn("give both the same --state, or save the outputs again", said)
+            self.assertEqual(times, [], order)
+        elif times:
+            self.assertEqual({t["own"] for t in times}, {told == OWN}, said)
+            self.assertEqual("each step's own error of" in said, told == OWN, said)
+        return said
+
+    def test_a_live_side_and_a_saved_one(self):
+        for name in FILES:
+            self.save(name)
+        for state, table in ((REFERENCE, LIVE_OF_REFERENCE), ((), LIVE_OF_OWN)):
+            for (live, saved), told in table.items():
+                name, runner = saved.split()
+                with self.subTest(state=state, live=live, saved=saved):
+                    ended = self.live("m.onnx", "late.onnx", *state, "--load-outputs",
+                                      f"f={name}.npz", "--pairs", f"{live}:f: {runner}",
+                                      "--save-record", "r.json")
+                    self.check(ended, told)
+
+    def test_two_saved_sides(self):
+        for name in FILES:
+            self.save(name)
+            for runner in "ab":
+                made = self.vernier("data", "convert", f"{name}.npz", "--runner", runner, "-o",
+                                    f"{name}_{runner}.npz")
+                self.assertEqual(made.code, 0, made.out + made.err)
+        for (first, second), told in SAVED.items():
+            files = [side.replace(" ", "_") + ".npz" for side in (first, second)]
+            for order in (files, files[::-1]):
+                with self.subTest(order=order):
+                    ended = self.vernier("compare", *order, "--atol", "9", "--save-record",
+                                         "r.json")
+                    self.check(ended, told, order)
+
+    def test_the_model_and_the_settings_make_another_reference(self):
+        self.save("ref")
+        for first, options, code in (("m.onnx", "", 0), ("late.onnx", "", 4),
+                                     ("m.onnx", " --graph-optimization-level ORT_DISABLE_ALL", 4)):
+            with self.subTest(first=first, options=options):
+                ended = self.live(first + options, "late.onnx", *REFERENCE, "--load-outputs",
+                                  "f=ref.npz", "--pairs", "b:f: b")
+                said = ended.out + ended.err
+                self.assertEqual(ended.code, code, said)
+                self.assertEqual("whose first runner is another" in said, code == 4, said)
+
+    def test_a_renamed_reference_is_the_same(self):
+        self.save("ref", ".safetensors")
+        self.path("m.onnx").rename(self.path("renamed.onnx"))
+        ended = self.vernier("run", "--runner", "x=onnxrt renamed.onnx", "--runner",
+                             "y=onnxrt late.onnx", *WORDS, *REFERENCE, "--load-outputs",
+                             "f=ref.safetensors", "--pairs", "y:f: b")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
