@@ -51,6 +51,13 @@ std::string NameOfFile(const std::string& path) {
   return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
 }
 
+// Of another tool or an earlier version, or of a format that has no place for it.
+std::string HowToSayIt(const std::string& path) {
+  const bool has_place = path.ends_with(".npz") || path.ends_with(".safetensors");
+  return has_place ? "save it again with this version of vernier, which writes it into such files"
+                   : "save it again as .npz or .safetensors, which say it";
+}
+
 }  // namespace
 
 Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string> live,
@@ -222,7 +229,7 @@ std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& witho
                 "--load-outputs: '" + without.run->path +
                     "' does not say how its steps were fed, so they are taken to be fed like those "
                     "of '" +
-                    with.shown + "': save it again as .npz or .safetensors, which say it");
+                    with.shown + "': " + HowToSayIt(without.run->path));
   return "";
 }
 
