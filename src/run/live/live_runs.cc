@@ -142,7 +142,8 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.
-    reports_.Fail(runner, BackendError(result.status().message() + feeds_.NoteOnSizes(iteration)));
+    reports_.Fail(runner, BackendError(result.status().message() + feeds_.NoteOnSizes(iteration) +
+                                       feeds_.NoteOnMask(index)));
     return std::optional<IterationResult>();
   }
   reports_.LogReceived(runner);

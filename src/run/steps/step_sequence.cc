@@ -129,6 +129,7 @@ Status StepSequence::Begin(TensorMap whole) {
   whole_ = std::move(whole);
   position_ = {position_.sequence + 1, 0, 1};
   VERNIER_TRY(AddFirstState());
+  if (source_.check) VERNIER_TRY(source_.check(whole_));
   VERNIER_TRY(NameNans());
   VERNIER_ASSIGN_OR_RETURN(position_.steps, CountSteps());
   if (source_.state_is_drawn) VERNIER_TRY(CheckGoesOn());
