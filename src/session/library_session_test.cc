@@ -74,9 +74,7 @@ TEST(ValidatePlan, RefusesToSaveJsonUnderTheNameOfAnotherFormat) {
 }
 
 TEST(ValidatePlan, TokensNeedSomebodyWhoTakesThem) {
-  RunPlan plan;
-  plan.runners.emplace_back();
-  plan.runners.front().name = "a";
+  RunPlan plan = PlanOf("onnxrt", "m.onnx");
   plan.compare->tokens = "tokens.npy";
   EXPECT_THAT(ValidatePlan(plan).message(),
               testing::HasSubstr("--tokens tokens.npy: nothing takes them: add --compare logits"));
