@@ -1,6 +1,8 @@
 #include "model/ranges/token_tables.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,10 +14,18 @@ namespace vernier {
 namespace {
 
 // What hands its first input on, each element as it is.
-constexpr std::string_view kHandsOn[] = {"Identity", "Cast",    "Reshape",  "Unsqueeze",
-                                         "Squeeze",  "Flatten", "Transpose"};
+constexpr std::string_view kHandsInputOn[] = {"Identity", "Cast",    "Reshape",  "Unsqueeze",
+                                              "Squeeze",  "Flatten", "Transpose"};
+
+// What makes the values of a weight, row by row, of those that are in the file.
+constexpr std::string_view kReadsWeight[] = {"Identity", "Cast", "DequantizeLinear"};
+constexpr std::string_view kScalesWeight[] = {"Mul", "Div", "Add", "Sub"};
 
 bool IsOfOnnx(const OnnxNode& node) { return node.domain.empty() || node.domain == "ai.onnx"; }
+
+bool IsAmongThese(std::span<const std::string_view> operators, const OnnxNode& node) {
+  return IsOfOnnx(node) && std::ranges::find(operators, node.op_type) != operators.end();
+}
 
 std::string LookUpInWords(const OnnxNode& node) {
   const std::string op(node.op_type);
@@ -35,6 +45,23 @@ std::unordered_set<std::string_view> NeededValues(const OnnxGraph& graph) {
   return needed;
 }
 
+// By the values that are made of them alone.
+using HeldWeights = std::unordered_map<std::string_view, const OnnxTensor*>;
+
+// The weight whose rows those of a node's output are; nullptr: none that is known.
+const OnnxTensor* WeightBehind(const HeldWeights& weights, const OnnxNode& node,
+                               std::span<const std::string_view> inputs) {
+  const auto first = weights.find(inputs[0]);
+  if (first == weights.end()) return nullptr;
+  if (IsAmongThese(kReadsWeight, node)) return first->second;
+  if (!IsAmongThese(kScalesWeight, node) || inputs.size() != 2) return nullptr;
+  const auto second = weights.find(inputs[1]);
+  if (second == weights.end()) return nullptr;
+  const Dims &a = first->second->dims, &b = second->second->dims;
+  if (a.size() != b.size()) return (a.size() > b.size() ? first : second)->second;
+  return a.empty() ? nullptr : (a[0] >= b[0] ? first : second)->second;
+}
+
 // Which input of a node are indices, and which the table.
 struct LookUp {
   size_t indices = 0, table = 0;
@@ -52,7 +79,7 @@ std::optional<LookUp> LookUpOf(const OnnxModel& model, const OnnxNode& node) {
 
 std::vector<TokenTable> FindTokenTables(const OnnxModel& model) {
   const OnnxGraph& graph = model.graph();
-  std::unordered_map<std::string_view, const OnnxTensor*> weights;
+  HeldWeights weights;
   for (const OnnxTensor& weight : graph.initializers) weights.emplace(weight.name, &weight);
   std::unordered_map<std::string_view, std::string_view> inputs;  // of values that hold one
   for (const OnnxValue& input : graph.inputs) {
@@ -64,11 +91,13 @@ std::vector<TokenTable> FindTokenTables(const OnnxModel& model) {
   for (const OnnxNode& node : graph.nodes) {
     const auto from = graph.Inputs(node), to = graph.Outputs(node);
     if (from.empty() || to.empty() || !needed.contains(to[0])) continue;
-    if (std::ranges::find(kHandsOn, node.op_type) != std::end(kHandsOn) && IsOfOnnx(node)) {
+    if (IsAmongThese(kHandsInputOn, node)) {
       if (const auto held = inputs.find(from[0]); held != inputs.end()) {
         inputs.emplace(to[0], held->second);
       }
-      continue;
+    }
+    if (const OnnxTensor* const weight = WeightBehind(weights, node, from)) {
+      weights.emplace(to[0], weight);
     }
     const std::optional<LookUp> look_up = LookUpOf(model, node);
     if (!look_up || std::max(look_up->indices, look_up->table) >= from.size()) continue;
@@ -77,8 +106,8 @@ std::vector<TokenTable> FindTokenTables(const OnnxModel& model) {
     if (held == inputs.end() || weight == weights.end()) continue;
     const Dims& dims = weight->second->dims;
     if (dims.size() < 2 || dims[0] < 1) continue;
-    tables.push_back(
-        {std::string(held->second), std::string(weight->first), dims[0], LookUpInWords(node)});
+    tables.push_back({std::string(held->second), std::string(weight->second->name), dims[0],
+                      LookUpInWords(node)});
   }
   return tables;
 }

@@ -38,6 +38,25 @@ TEST(TokenTablesTest, AreGathersOfRowsOfWeights) {
   EXPECT_EQ(tables[0].node, "Gather 'emb'");
 }
 
+TEST(TokenTablesTest, MayBeOfQuantisedWeights) {
+  const auto tables = TablesOf({Node("DequantizeLinear", {"table", "scale"}, {"floats"}),
+                                Node("Gather", {"floats", "ids"}, {"y"})});
+  ASSERT_EQ(tables.size(), 1);
+  EXPECT_EQ(tables[0].table, "table");
+  EXPECT_EQ(tables[0].rows, 16);
+}
+
+TEST(TokenTablesTest, MayBeOfScaledWeights) {
+  const auto tables =
+      TablesOf({Node("Cast", {"table"}, {"floats"}), Node("Mul", {"floats", "vector"}, {"scaled"}),
+                Node("Gather", {"scaled", "ids"}, {"y"})});
+  ASSERT_EQ(tables.size(), 1);
+  EXPECT_EQ(tables[0].table, "table");
+  EXPECT_TRUE(
+      TablesOf({Node("Mul", {"table", "x"}, {"scaled"}), Node("Gather", {"scaled", "ids"}, {"y"})})
+          .empty());
+}
+
 TEST(TokenTablesTest, AreNoOthers) {
   // Another axis; numbers; what no output needs; arithmetic before it.
   EXPECT_TRUE(TablesOf({Node("Gather", {"table", "ids"}, {"y"},
