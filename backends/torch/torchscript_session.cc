@@ -208,6 +208,8 @@ void TorchScriptSession::FindState() {
 
 Status TorchScriptSession::Reset() {
   if (reset_.empty() && !pristine_ && !loads_again_) return NotFound("the module keeps no state");
+  // The first call is the question behind `open`: the host may want the module as it was opened.
+  if (!std::exchange(asked_to_reset_, true)) return {};
   const c10::InferenceMode no_gradients;
   try {
     if (loads_again_) {

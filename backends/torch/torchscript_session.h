@@ -58,7 +58,8 @@ class TorchScriptSession final : public sdk::Session {
   torch::jit::Module module_;
   std::optional<torch::jit::Module> pristine_;  ///< of a module that writes to its attributes
   bool loads_again_ = false;                    ///< to be reset: copies would share its state
-  std::string reset_;                           ///< the method that resets it; empty: there is none
+  bool asked_to_reset_ = false;
+  std::string reset_;  ///< the method that resets it; empty: there is none
   at::Device device_;
   bool warned_of_order_ = false;
   bool needs_own_inputs_ = false;  ///< it may write to them or keep them: then it gets copies

@@ -18,6 +18,7 @@ namespace vernier {
 struct ConsistencyOptions {
   int64_t repeats = 5;            ///< of the same inference, from 2 on
   int64_t rows = 8;               ///< of the largest batch, from 2 on
+  int64_t steps = 4;              ///< inferences after each reset of a model that keeps state
   std::vector<std::string> only;  ///< names of properties; empty: all
   std::vector<std::string> skip;
 };

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kChunks[] = {1, 3};
 constexpr int64_t kPadTokens = 3;
+constexpr int64_t kTokensBehind = 3;
 
 // The sequence, and what the runner makes of all of it at once.
 struct Prefill {
@@ -180,6 +181,38 @@ bool HoldPaddedPast(Subject& subject, Trial& trial, const Prefill& prefill) {
   return true;
 }
 
+// The first token again and again behind all of them, with the caches fed back.
+Probe::Continuation GoOnBehind(const TokenSequence& sequence, const TensorMap& outputs,
+                               Probe& probe) {
+  Probe::Continuation later;
+  TensorMap caches = sequence.CachesOf(outputs);
+  for (int64_t token = 0; token < kTokensBehind; ++token) {
+    const Result<TensorMap> feed = sequence.Feed({0, 1}, caches);
+    Result<TensorMap> made = feed.ok() ? probe.Infer(*feed) : feed.status();
+    later.failure = made.status();
+    if (!made.ok()) break;
+    caches = sequence.CachesOf(*made);
+    later.outputs.push_back(*std::move(made));
+  }
+  return later;
+}
+
+// All tokens and those behind them, as in the sequence before.
+bool HoldOnceMore(Subject& subject, Trial& trial, const Prefill& prefill,
+                  const Probe::Continuation& later, Probe& probe) {
+  const std::string what = "the sequence once more, with empty caches";
+  trial.JudgeBy(subject.bench.BoundsOf(prefill.feed, prefill.outputs));
+  if (!trial.Hold(what, prefill.outputs, probe.Infer(prefill.feed))) return false;
+  const Probe::Continuation found = GoOnBehind(prefill.sequence, prefill.outputs, probe);
+  for (size_t i = 0; i < later.outputs.size(); ++i) {
+    const std::string step = what + ", " + Counted(i + 1, "token") + " behind it";
+    if (i == found.outputs.size()) return trial.Break(step, found.failure.message());
+    trial.JudgeBy(subject.bench.BoundsOf(prefill.feed, later.outputs[i]));
+    if (!trial.HoldMore(step, later.outputs[i], found.outputs[i])) return false;
+  }
+  return true;
+}
+
 // What of the mask was taken for what belongs to what was found.
 PropertyRecord WithMask(PropertyRecord record, const TokenSequence& sequence) {
   if (record.verdict == PropertyVerdict::kNotApplicable) return record;
@@ -243,11 +276,8 @@ PropertyRecord FreshSequence(Subject& subject) {
   const Result<Prefill> prefill = RunPrefill(subject, **fresh);
   if (!prefill.ok()) return WithoutPrefill(subject, prefill.status());
   // What the runner may keep is then that of a sequence which had gone on.
-  const Result<TensorMap> step = sequence->Feed({0, 1}, sequence->CachesOf(prefill->outputs));
-  if (step.ok()) (void)(*fresh)->Infer(*step);
-  trial.JudgeBy(subject.bench.BoundsOf(prefill->feed, prefill->outputs));
-  trial.Hold("the sequence once more, with empty caches", prefill->outputs,
-             (*fresh)->Infer(prefill->feed));
+  const Probe::Continuation later = GoOnBehind(*sequence, prefill->outputs, **fresh);
+  HoldOnceMore(subject, trial, *prefill, later, **fresh);
   return trial.Finish("sequence", NameOfAll(*prefill, "the same in a new process"));
 }
 

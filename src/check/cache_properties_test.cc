@@ -97,6 +97,16 @@ TEST_F(CachePropertiesTest, ASequenceIsTheSameWhateverCameBefore) {
   EXPECT_EQ(Try(Remembers(SumSoFar), "fresh-sequence").verdict, PropertyVerdict::kHolds);
 }
 
+TEST_F(CachePropertiesTest, WhatOnlyTokensBehindAPrefillReadIsFound) {
+  const auto kept = std::make_shared<float>(0.0f);
+  const auto leaks = [kept](const std::vector<float>& cache, float token, size_t) {
+    return SumOf(cache) + token + (cache.size() > 8 ? *kept += 1.0f : 0.0f);
+  };
+  const PropertyRecord record = Try(Remembers(leaks), "fresh-sequence");
+  EXPECT_EQ(record.verdict, PropertyVerdict::kBroken);
+  EXPECT_EQ(record.smallest_case, "the sequence once more, with empty caches, 2 tokens behind it");
+}
+
 TEST_F(CachePropertiesTest, WhatARunnerKeepsOfASequenceIsFound) {
   const auto kept = std::make_shared<float>(0.0f);
   const auto leaks = [kept](const std::vector<float>& cache, float token, size_t) {

@@ -126,7 +126,7 @@ class RunnerCheck {
       record.nothing_to_compare = true;
       return GiveUp(std::move(record), NothingToCompare(live));
     }
-    const Samples samples = DrawSamples(first, examined);
+    VERNIER_ASSIGN_OR_RETURN(const Samples samples, DrawSamples(first, examined));
     if (samples.all.size() > 1) record.coverage = CoverageOf(live, samples.all.back().outputs);
     return TryAll(std::move(record), first, samples, examined);
   }
@@ -183,8 +183,12 @@ class RunnerCheck {
   // What is more than 1 and runs, beside what is 1: an element or a row of one has little in it
   // that could go wrong. In a process of its own, as the subject's first repeated run is to be its
   // second.
-  Samples DrawSamples(const FirstRun& first, const Examined& examined) {
+  Result<Samples> DrawSamples(const FirstRun& first, const Examined& examined) {
     Samples samples{{{first.feed, *first.outputs, ""}}, ""};
+    samples.all.front().later = GoOn(*examined.probe, first.feed);
+    if (examined.probe->runner().lost_worker()) {
+      VERNIER_ASSIGN_OR_RETURN(examined.probe, Probe::Open(again_, examined.plan, examined.model));
+    }
     Result<TensorMap> larger =
         SampleDrawer(first.plan, shared_)
             .WithSizes(*examined.probe, first.feed, {.others = kLargerSize}, errors_only_);
@@ -192,30 +196,35 @@ class RunnerCheck {
     const std::string size = std::to_string(kLargerSize);
     const std::string small = first.plan.inputs.found_dims.empty() ? "free dimensions of size 1"
                                                                    : "free dimensions as found";
-    const Result<std::vector<TensorMap>> outputs = InferBoth(examined, first.feed, *larger);
-    if (outputs.status().code() == StatusCode::kCancelled) return samples;
-    if (!outputs.ok()) {
+    Result<Sample> sample = InferBoth(examined, first.feed, *std::move(larger));
+    if (sample.status().code() == StatusCode::kCancelled) return samples;
+    if (!sample.ok()) {
       samples.sizes = small + ", as it does not run with " + size;
       shared_.logger.Info(examined.plan.name + " | does not run with free dimensions of size " +
-                          size + ": " + FirstLine(outputs.status().message()));
+                          size + ": " + FirstLine(sample.status().message()));
       return samples;
     }
     samples.sizes = small + ", then " + size;
-    samples.all.push_back(
-        {*std::move(larger), outputs->back(), ", free dimensions of size " + size});
+    sample->size = ", free dimensions of size " + size;
+    samples.all.push_back(*std::move(sample));
     return samples;
   }
 
-  Result<std::vector<TensorMap>> InferBoth(const Examined& examined, const TensorMap& first,
-                                           const TensorMap& second) const {
+  // A model that keeps state is looked at for as long as its state may need to show.
+  Probe::Continuation GoOn(Probe& probe, const TensorMap& feed) const {
+    return probe.runner().keeps_state() ? probe.GoOn(feed, options_.steps - 1)
+                                        : Probe::Continuation();
+  }
+
+  // What is made of the second feed where the first was fed before.
+  Result<Sample> InferBoth(const Examined& examined, const TensorMap& first,
+                           TensorMap second) const {
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
                              Probe::Open(again_, examined.plan, examined.model));
-    std::vector<TensorMap> outputs;
-    for (const TensorMap* feed : {&first, &second}) {
-      VERNIER_ASSIGN_OR_RETURN(TensorMap some, probe->Infer(*feed));
-      outputs.push_back(std::move(some));
-    }
-    return outputs;
+    VERNIER_TRY(probe->Infer(first).status());
+    VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, probe->Infer(second));
+    Probe::Continuation later = GoOn(*probe, second);
+    return Sample{std::move(second), std::move(outputs), "", std::move(later)};
   }
 
   Result<ConsistencyRunner> TryAll(ConsistencyRunner record, const FirstRun& first,

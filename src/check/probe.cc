@@ -81,6 +81,17 @@ Result<TensorMap> Probe::InferUnreset(const TensorMap& feed) {
   return outputs;
 }
 
+Probe::Continuation Probe::GoOn(const TensorMap& feed, int64_t count) {
+  Continuation continuation;
+  while (count-- > 0) {
+    Result<TensorMap> outputs = InferUnreset(feed);
+    continuation.failure = outputs.status();
+    if (!outputs.ok()) break;
+    continuation.outputs.push_back(*std::move(outputs));
+  }
+  return continuation;
+}
+
 Result<Worker::TrialOutcome> Probe::TryInfer(const TensorMap& feed, const TrialRequest& request) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
   return runner_.TryInfer(block, request);

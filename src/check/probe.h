@@ -51,6 +51,14 @@ class Probe {
   /// The same in the state in which the runner was left, or opened: it is not reset before.
   Result<TensorMap> InferUnreset(const TensorMap& feed);
 
+  /// Further inferences with this feed, each in the state that the one before has left: at most
+  /// `count`, all before the first that fails.
+  struct Continuation {
+    std::vector<TensorMap> outputs;
+    Status failure = {};
+  };
+  Continuation GoOn(const TensorMap& feed, int64_t count);
+
   /// The same in unusual circumstances.
   Result<Worker::TrialOutcome> TryInfer(const TensorMap& feed, const TrialRequest& request);
 

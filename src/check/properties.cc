@@ -9,28 +9,73 @@
 #include "check/state_properties.h"
 #include "check/trial.h"
 #include "run/runner/neutral_settings.h"
+#include "util/counted.h"
+#include "util/first_line.h"
 #include "util/split_words.h"
 
 namespace vernier {
 namespace {
 
+// What follows the first inference, each in the state of the one before: a delay line, say, shows
+// what it holds only there.
+bool HoldLater(Trial& trial, const std::string& what, const TensorMap& feed,
+               const std::vector<TensorMap>& expected, Probe& probe) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const std::string which = ", inference " + std::to_string(i + 2);
+    if (!trial.HoldMore(what + which, expected[i], probe.InferUnreset(feed))) return false;
+  }
+  return true;
+}
+
 // Of each sample the first outputs of this process; those of the default were its first of all.
+bool HoldRepeats(Subject& subject, Trial& trial, const Sample& sample) {
+  Probe& probe = *subject.probe;
+  const bool is_default = &sample == subject.samples.data();
+  const Result<TensorMap> first = is_default ? sample.outputs : probe.Infer(sample.feed);
+  if (!first.ok()) return trial.Break("run 1" + sample.size, first.status().message());
+  const auto count = static_cast<int64_t>(sample.later.outputs.size());
+  const std::vector<TensorMap> later =
+      is_default ? sample.later.outputs : probe.GoOn(sample.feed, count).outputs;
+  for (int64_t run = 1; run < subject.repeats; ++run) {
+    const std::string what = "run " + std::to_string(run + 1) + sample.size;
+    if (!trial.Hold(what, *first, probe.Infer(sample.feed))) return false;
+    if (!HoldLater(trial, what, sample.feed, later, probe)) return false;
+  }
+  return true;
+}
+
+// `sizes` and how long the state of the model was looked at.
+std::string WithLater(const Subject& subject, std::string said) {
+  if (!subject.probe->runner().keeps_state()) return said;
+  const Probe::Continuation& later = subject.samples.front().later;
+  const std::string count =
+      Counted(static_cast<int64_t>(later.outputs.size()) + 1, "inference") + " after each reset";
+  const std::string why =
+      later.failure.ok() ? "" : ", as the next one fails: " + FirstLine(later.failure.message());
+  return said + (said.empty() ? "" : "; ") + count + why;
+}
+
 PropertyRecord RepeatedRuns(Subject& subject) {
   Trial trial(subject);
-  bool holds = true;
   for (const Sample& sample : subject.samples) {
-    const bool is_default = &sample == subject.samples.data();
-    const Result<TensorMap> first = is_default ? sample.outputs : subject.probe->Infer(sample.feed);
-    if (!first.ok()) trial.Break("run 1" + sample.size, first.status().message());
-    holds = first.ok();
-    for (int64_t run = 1; holds && run < subject.repeats; ++run) {
-      holds = trial.Hold("run " + std::to_string(run + 1) + sample.size, *first,
-                         subject.probe->Infer(sample.feed));
-    }
-    if (!holds) break;
+    if (!HoldRepeats(subject, trial, sample)) break;
   }
   subject.earlier.runs_differ = trial.apart();
-  return trial.Finish("more runs", subject.sizes);
+  return trial.Finish("more runs", WithLater(subject, subject.sizes));
+}
+
+bool HoldAnotherProcess(const Subject& subject, Trial& trial) {
+  const std::string process = "a second process";
+  const Result<std::unique_ptr<Probe>> probe = subject.runner.Open();
+  if (!probe.ok()) return trial.Break(process, probe.status().message());
+  trial.Count();
+  for (const Sample& sample : subject.samples) {
+    const std::string what = process + sample.size;
+    if (!trial.HoldMore(what, sample.outputs, (*probe)->Infer(sample.feed))) return false;
+    if (!HoldLater(trial, what, sample.feed, sample.later.outputs, **probe)) return false;
+  }
+  const Status closed = (*probe)->Close();
+  return closed.ok() || trial.Break(process, closed.message());
 }
 
 // A reset that always sets the same wrong state shows only beside a session that was not reset. In
@@ -41,13 +86,16 @@ std::string HoldUnreset(const Subject& subject, Trial& trial) {
     trial.Break("a third process", probe.status().message());
     return "";
   }
-  const Result<TensorMap> outputs = (*probe)->InferUnreset(subject.feed());
+  const Sample& sample = subject.samples.front();
+  const Result<TensorMap> outputs = (*probe)->InferUnreset(sample.feed);
   if (!outputs.ok()) {
     return "the first state comes from the reset itself: the first inference fails without it (" +
            outputs.status().message() + ")";
   }
-  trial.Hold("a session that was not reset before its first inference",
-             subject.samples.front().outputs, outputs);
+  const std::string what = "a session that was not reset before its first inference";
+  if (trial.Hold(what, sample.outputs, outputs)) {
+    HoldLater(trial, what, sample.feed, sample.later.outputs, **probe);
+  }
   return "";
 }
 
@@ -58,15 +106,15 @@ bool ComesAsOpened(const Subject& subject) {
 
 PropertyRecord FreshSession(Subject& subject) {
   Trial trial(subject);
-  const bool holds = trial.HoldSamples("a second process", InferAnew(subject, {}));
+  const bool holds = HoldAnotherProcess(subject, trial);
   subject.earlier.processes_differ = trial.apart();
   if (!holds || subject.earlier.runs_differ || !ComesAsOpened(subject)) {
-    return trial.Finish("more process", subject.sizes);
+    return trial.Finish("more process", WithLater(subject, subject.sizes));
   }
   const std::string untried = HoldUnreset(subject, trial);
   const std::string_view between = untried.empty() || subject.sizes.empty() ? "" : "; ";
   return trial.Finish(untried.empty() ? "more processes" : "more process",
-                      subject.sizes + std::string(between) + untried);
+                      WithLater(subject, subject.sizes + std::string(between) + untried));
 }
 
 // Thread counts, optimisation levels and kinds of kernels, each by itself.

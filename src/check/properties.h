@@ -20,6 +20,8 @@ struct Sample {
   TensorMap feed;     ///< in the runner's own names and types
   TensorMap outputs;  ///< what was made of it first
   std::string size;   ///< ", free dimensions of size 3"; empty: the default
+  /// Of a model that keeps state: what it then made of the same feed, one after the other.
+  Probe::Continuation later = {};
 };
 
 /// The bounds of a subject, where its outputs amplify rounding.

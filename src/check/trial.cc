@@ -14,9 +14,13 @@ PropertyRecord NotApplicable(std::string why) {
 
 bool Trial::Hold(const std::string& what, const TensorMap& expected,
                  const Result<TensorMap>& found) {
-  if (!found.ok()) return Break(what, found.status().message());
-  ++cases_;
-  return Compare(what, expected, *found);
+  if (found.ok()) Count();
+  return HoldMore(what, expected, found);
+}
+
+bool Trial::HoldMore(const std::string& what, const TensorMap& expected,
+                     const Result<TensorMap>& found) {
+  return found.ok() ? Compare(what, expected, *found) : Break(what, found.status().message());
 }
 
 bool Trial::Compare(const std::string& what, const TensorMap& expected, const TensorMap& found) {

@@ -30,6 +30,9 @@ class Trial {
   /// False when the property is broken and there is nothing more to try.
   bool Hold(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found);
 
+  /// The same of an inference that belongs to the case before.
+  bool HoldMore(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found);
+
   /// The same of what another process made of the subject's samples, one after the other, against
   /// their outputs; it counts as one case.
   bool HoldSamples(const std::string& what, const Result<std::vector<TensorMap>>& found);

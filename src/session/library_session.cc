@@ -161,8 +161,9 @@ Result<Checked<ConsistencyRecord>> CheckConsistency(const RunPlan& given,
                                                     const SessionOptions& options) {
   if (given.runners.empty()) return InvalidArgument("the plan has no runner to check");
   VERNIER_TRY(CheckPropertyNames(check));
-  if (check.repeats < 2 || check.rows < 2) {
-    return InvalidArgument("ConsistencyOptions: repeats and rows are expected to be from 2 on");
+  if (check.repeats < 2 || check.rows < 2 || check.steps < 1) {
+    return InvalidArgument(
+        "ConsistencyOptions: repeats and rows are expected to be from 2 on, steps from 1 on");
   }
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, Prepare(given, options));
   LibraryDefaults defaults;

@@ -73,6 +73,15 @@ TEST(ValidatePlan, RefusesToSaveJsonUnderTheNameOfAnotherFormat) {
   }
 }
 
+TEST(ValidatePlan, TokensNeedSomebodyWhoTakesThem) {
+  RunPlan plan = PlanOf("onnxrt", "m.onnx");
+  plan.compare->tokens = "tokens.npy";
+  EXPECT_THAT(ValidatePlan(plan).message(),
+              testing::HasSubstr("--tokens tokens.npy: nothing takes them: add --compare logits"));
+  plan.compare->functions = {CompareFunction::kLogits};
+  EXPECT_THAT(ValidatePlan(plan).message(), testing::Not(testing::HasSubstr("nothing takes them")));
+}
+
 TEST(ValidatePlan, ToResumeNeedsSavedOutputsAndARunner) {
   RunPlan plan;
   plan.save.resume = true;

@@ -115,6 +115,18 @@ Status CheckAxisRunners(const RunPlan& plan, const StepWords& words) {
       plan.runners.front().name + "' after another");
 }
 
+// Tokens that nobody is fed with, and by which no logits are judged.
+Status CheckTokens(const RunPlan& plan) {
+  const CompareOptions& compare = *plan.compare;
+  if (compare.tokens.empty() || compare.lenient) return {};
+  const bool judged =
+      std::ranges::find(compare.functions, CompareFunction::kLogits) != compare.functions.end();
+  const bool fed = plan.steps.decodes() && GivesTokens(compare.tokens);
+  if (judged || fed) return {};
+  return InvalidArgument("--tokens " + compare.tokens + ": nothing takes them: add --compare " +
+                         "logits, or --decode greedy for those of a file or script");
+}
+
 Status CheckDecoding(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
   if (!steps.decodes()) {
@@ -142,6 +154,7 @@ Status CheckDecoding(const RunPlan& plan) {
 
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
+  VERNIER_TRY(CheckTokens(plan));
   VERNIER_TRY(CheckDecoding(plan));
   VERNIER_TRY(CheckStateOptions(plan));
   VERNIER_TRY(CheckStepAxes(steps));

@@ -294,6 +294,13 @@ class StepFiles(StepsCase):
         code, said = self.steps(model, 1, *words, "--load-outputs", "o.npz")
         self.assertEqual(code, 0, said)
         self.assertNotIn("does not say how", said)
+        # One of another tool has the right format already.
+        with np.load(self.path("o.npz")) as saved:
+            np.savez(self.path("q.npz"), **{k: saved[k] for k in saved if not k.startswith("_")})
+        code, said = self.steps(model, 1, *words, "--load-outputs", "q.npz")
+        self.assertEqual(code, 0, said)
+        self.assertIn("save it again with this version of vernier, which writes it into such files",
+                      said)
         # Without steps nothing is asked.
         self.assertEqual(self.vernier("run", *model, "--save-outputs", "p.json").code, 0)
         ended = self.vernier("run", *model, "--load-outputs", "p.json")

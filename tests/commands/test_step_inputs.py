@@ -128,7 +128,7 @@ class FirstStates(StepsCase):
                  "--initial-state", "state.json"]
         ended = self.vernier(*words)
         self.assertEqual(ended.code, 3, ended.out + ended.err)
-        self.assertIn("--initial-state: the file has no 'c', which is fed back, too",
+        self.assertIn("--initial-state state.json: it has no 'c', which is fed back, too",
                       ended.out + ended.err)
         self.save_feeds("feeds.json", [{n: np.ones((1, 4), "f4") for n in ("x", "c")}])
         ended = self.vernier(*words, "--load-inputs", "feeds.json")
@@ -180,7 +180,7 @@ class WhatDoesNotFit(StepsCase):
                       self.run_two("--step-slice", "x:axis=1,size=5", "--steps", "2", code=3))
         self.save_feeds("state.json", [{"h": np.zeros((1, 5), "f4")}])
         said = self.run_two("--steps", "2", "--initial-state", "state.json", code=3)
-        self.assertIn(found + "which --initial-state gives", said)
+        self.assertIn(found + "which --initial-state state.json gives", said)
         self.assertNotIn("--lenient", said)
 
     def test_the_output_that_was_fed_back_is_named(self):

@@ -191,7 +191,7 @@ class StepStates(StepsCase):
         (loaded,) = self.first_steps("m.onnx", "--feed-back", "hn:h")
         np.testing.assert_allclose(loaded["hn"], expected, atol=1e-5)
         self.save_feeds("h.json", [{"z": np.zeros((1, 4), "f4")}])
-        self.assertIn("--initial-state: 'z' is not an input that is fed back",
+        self.assertIn("--initial-state h.json: 'z' is not an input that is fed back",
                       self.run_two("--steps", "2", "--initial-state", "h.json", code=2))
 
     def test_a_state_that_is_given_under_another_runners_name(self):

@@ -35,6 +35,34 @@ class StepWords(StepsCase):
         self.assertIn("--step-slice nosuch:axis=0: the inputs have no 'nosuch', but 'x', 'h'; if "
                       "another runner takes it, give size=", ended.err)
 
+    def test_the_same_mistake_has_one_exit_code(self):
+        self.save_feeds("x.json", self.recordings())
+        self.save_feeds("state.json", [{"q": np.zeros((1, 4), "f4")}])
+        loaded = ("--load-inputs", "x.json", "--steps", "2")
+        sliced = (*loaded, "--step-slice", "x:axis=1,size=4")
+        for words, said in (
+                ((*loaded, "--step-slice", "q:axis=1,size=4"), "--step-slice q:axis=1,size=4: the "
+                 "inputs have no 'q', but 'x', 'h'"),
+                ((*sliced, "--advance", "q:+1"), "--advance q:+1: the inputs have no 'q', but 'x'"),
+                ((*sliced, "--initial-state", "state.json"),
+                 "--initial-state state.json: 'q' is not an input that is fed back"),
+                (("--steps", "2", "--step-slice", "x:axis=5"),
+                 "--step-slice x:axis=5: 'x' has the shape (1, 4), and no axis 5"),
+                ((*loaded, "--step-slice", "x:axis=5,size=4"),
+                 "--step-slice x:axis=5,size=4: 'x' has the shape (1, 4), and no axis 5"),
+                ((*sliced, "--advance", "h:+0"), "'h' cannot take 'hn' of the step before as well, "
+                 "so leave it out of one of the two"),
+                ((*sliced, "--map-outputs", "q*=r*"), "such outputs; there are 'y', 'hn'"),
+                ((*sliced, "--compare", "q:logits"), "there is no output 'q', but 'y', 'hn'"),
+                ((*sliced, "--tokens", "t.npy"), "--tokens has no effect without --compare logits"),
+                ((*sliced, "--seed", "3", "9"), "'9' is no value of an option, so it is taken for "
+                 "the model, and each runner has one of its own: leave it out")):
+            with self.subTest(words=words):
+                self.assertIn(said, self.run_two(*words, code=2))
+        said = self.run_two("--load-inputs", "x.json", "--step-slice", "x:axis=1,size=30", code=3)
+        self.assertIn("--step-slice x:axis=1,size=30: 'x' of sequence 0 has the shape (1, 20), of "
+                      "which axis 1 is shorter than one step of 30 elements", said)
+
     def beside_script(self, state, *words, feed_back="hn:h"):
         self.recurrent("a.onnx")
         self.path("s.py").write_text(SCRIPT.format(state=state), encoding="utf-8")

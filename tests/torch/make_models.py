@@ -92,6 +92,14 @@ class Hundred(Tally):
         self.total = torch.full([1, 4], at)
 
 
+class Again(Tally):
+    """The same, which starts anew with another sum than at first."""
+
+    @torch.jit.export
+    def reset_states(self, at: float = 100.0):  # a constant would be folded, and then written to
+        self.total = torch.full([1, 4], at)
+
+
 # The same, with the sum in other places than a buffer that the code names where it writes to it.
 
 
@@ -275,6 +283,7 @@ save(net.double(), "double.pt")
 for module, name in ((ByName(), "dict.pt"), (Several(), "several.pt"), (InPlace(), "inplace.pt"),
                      (Count(), "count.pt"), (Delay(), "delay.pt"), (Record(), "record.pt"),
                      (Sum(), "sum.pt"), (Tally(), "tally.pt"), (Hundred(), "hundred.pt"),
+                     (Again(), "again.pt"),
                      (TallyInList(), "in_list.pt"), (TallyInDict(), "in_dict.pt"),
                      (TallyInTuple(), "in_tuple.pt"), (TallyOfList(), "of_list.pt"),
                      (TallyOfBranch(), "of_branch.pt"), (TallyInFork(), "in_fork.pt"),

@@ -54,6 +54,18 @@ class Consistency(TorchCase):
                 expected, found = broken["detail"].split(": ")[1].split(",")[0].split(" against ")
                 self.assertNotEqual(float(expected), float(found), text)
 
+    def test_a_reset_that_does_not_restore_the_first_state_is_found(self):
+        words = ("--input-shapes", "x:[1,4]", "--only", "repeated-runs", "fresh-session")
+        for place in PLACES:
+            with self.subTest(place=place):
+                text, properties = self.check("hundred.pt", "--torch-in", place, *words)
+                self.assertIn("2 more processes, the same bits; 4 inferences after", text)
+                text, properties = self.check("again.pt", "--torch-in", place, *words, code=1)
+                self.assertEqual(properties["repeated-runs"]["verdict"], "holds", text)
+                self.assertEqual(properties["fresh-session"]["verdict"], "broken", text)
+                self.assertEqual(properties["fresh-session"]["smallest_case"],
+                                 "a session that was not reset before its first inference")
+
     def test_a_module_that_remembers_is_reset(self):
         for place in PLACES:
             with self.subTest(place=place):

@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from torch_case import PLACES, TorchCase
+from torch_case import CLEAN, PLACES, PLUGIN, TorchCase
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "trained"))
 
@@ -100,6 +100,12 @@ class StateInside(TorchCase):
                 self.assert_fails(done, 2, "--reset start: the module has no method 'start'; its "
                                   "methods are: 'begin', 'forward', 'reset_states'")
                 self.assertRegex(str(done), r"\[!\] pytorch-runner\S* \| --reset start")
+        if PLUGIN:  # a Python without torch has nothing to add to that
+            done = self.vernier("hundred.pt", "--torch", "--input-shapes", "x:[1,4]", "--reset",
+                                "start", python=sys.executable, env=CLEAN)
+            self.assert_fails(done, 2, "--reset start: the module has no method 'start'; its "
+                              "methods are: 'begin', 'forward', 'reset_states'")
+            self.assertNotIn("no module", str(done))
 
     def test_silero_against_the_export_that_is_fed_back(self):
         time = np.arange(STEPS * 512) / 16000

@@ -252,7 +252,9 @@ Result<std::string> DescribeValues(const Inspection& inspection, const OnnxModel
                                    ConsoleLog& log) {
   const ParsedArgs& args = inspection.args;
   if (!LoadsOutputs(args) && args.Runners().empty()) return std::string();
-  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindRun(args, inspection.invocation, log));
+  Invocation invocation = inspection.invocation;
+  invocation.reads_model = true;
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindRun(args, invocation, log));
   if (!plan.lenient) {
     VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "inspect model"));
   }

@@ -63,7 +63,9 @@ Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, 
   VERNIER_ASSIGN_OR_RETURN(plan.options.model, BindModel(args));
   VERNIER_TRY(BindOptions(args, {.log = &log}, {plan.options}));
   VERNIER_TRY(CheckLintOptions(plan.options));
-  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
+  Invocation own = invocation;
+  own.reads_model = true;
+  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, own, log));
   if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
   return plan;
 }

@@ -218,6 +218,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.command = invocation.command;
   plan.lenient = invocation.as_polygraphy || args.Has("lenient");
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
+  if (!plan.lenient && !invocation.reads_model) VERNIER_TRY(CheckModelIsUsed(args));
   for (RunnerPlan& runner : plan.runners) {
     runner.model.fp16_clamps = runner.model.skips_unknown_types = plan.lenient;
   }

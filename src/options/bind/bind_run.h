@@ -20,6 +20,7 @@ struct Invocation {
   std::time_t now = 0;
   std::vector<std::string> words = {};  ///< the same, one by one
   bool feeds_given = false;             ///< the calling program makes them
+  bool reads_model = false;             ///< the command itself takes the model, too
 };
 
 /// Where a file of results goes: into --output-dir, unless that is not given or `path` names a

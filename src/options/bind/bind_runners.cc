@@ -245,6 +245,20 @@ Status CheckNoDecodeWord(const ParsedArgs& args) {
   return InvalidArgument("--decode takes one value; give it once for each: --decode " + word);
 }
 
+Status CheckModelIsUsed(const ParsedArgs& args) {
+  const std::string model(args.Value("model_file").value_or(""));
+  const size_t runners = args.Runners().size();
+  size_t with_others = 0;
+  ForEachOptionOfRunners(args, [&](const std::string&, const GivenOption& given) {
+    const bool names = given.row->dest == "model_file" && !given.values.empty();
+    with_others += names && given.values.front() != model ? 1 : 0;
+  });
+  if (model.empty() || runners == 0 || with_others < runners) return {};
+  return InvalidArgument("'" + model +
+                         "' is no value of an option, so it is taken for the model, and each "
+                         "runner has one of its own: leave it out");
+}
+
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan run_model, BindModel(args));
   const ModelPath run_path = SplitModelPath(run_model.path);

@@ -35,6 +35,10 @@ void ForEachOptionOfRunners(
     const ParsedArgs& args,
     const std::function<void(const std::string& flag, const GivenOption& given)>& visit);
 
+/// kInvalidArgument for a model that no runner takes, as a stray word behind an option of one value
+/// is taken for.
+Status CheckModelIsUsed(const ParsedArgs& args);
+
 /// The words of a command line that select a runner's backend and its options, apart from its
 /// model:
 /// {"--openvino", "--openvino-precision", "bf16"}. Paths are absolute. Options that no flag of one

@@ -5,6 +5,7 @@
 #include "core/coordinates.h"
 #include "report/text/tokens_text.h"
 #include "util/counted.h"
+#include "util/joined.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -48,6 +49,15 @@ std::string Extent(const LogitsResult& logits) {
   add(measures.infinite, "with +inf");
   add(measures.torn, "with -inf on one side alone");
   return text;
+}
+
+// What of them no position may have.
+std::string NotFinite(const LogitMeasures& measures) {
+  std::vector<std::string> found;
+  if (measures.nan > 0) found.emplace_back("NaN");
+  if (measures.infinite > 0) found.emplace_back("+inf");
+  if (measures.torn > 0) found.emplace_back("-inf on one side alone");
+  return Joined(found);
 }
 
 std::string Divergences(const LogitsResult& logits) {
@@ -117,7 +127,7 @@ std::vector<LogitsLine> FormatLogits(const LogitsResult& logits) {
   if (measures.flips > 0) lines.push_back({Flips(logits)});
   if (measures.tokens.any()) lines.push_back({NextTokens(logits)});
   if (measures.nan + measures.infinite + measures.torn > 0) {
-    lines.push_back({"NaN, +inf, or -inf on one side alone | FAILED", false});
+    lines.push_back({NotFinite(measures) + " | FAILED", false});
   }
   if (measures.positions == 0) return lines;
   lines.push_back(GateLine("Mean KL divergence", "tolerance", measures.divergence_mean,

@@ -84,7 +84,9 @@ TEST(FormatLogits, CountsWhatCouldNotBeCompared) {
   logits.measures.masked = 1;
   const std::vector<LogitsLine> lines = FormatLogits(logits);
   EXPECT_EQ(lines[0].text, "512 positions of 49152 logits, along axis 2, 1 masked, 2 with NaN");
-  EXPECT_EQ(lines[5].text, "NaN, +inf, or -inf on one side alone | FAILED");
+  EXPECT_EQ(lines[5].text, "NaN | FAILED");
+  logits.measures.torn = 1;
+  EXPECT_EQ(FormatLogits(logits)[5].text, "NaN, -inf on one side alone | FAILED");
 }
 
 TEST(FormatNotLogits, SaysWhy) {

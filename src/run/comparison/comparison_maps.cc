@@ -4,14 +4,25 @@
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
+#include "util/joined.h"
+#include "util/list_has.h"
 #include "util/star_pattern.h"
 
 namespace vernier {
 namespace {
 
-Status NotUsed(const std::string& word) {
+constexpr size_t kMostListed = 12;
+
+Status NotUsed(const std::string& word, const std::vector<std::vector<std::string>>& outputs) {
+  std::vector<std::string> names;
+  for (const std::vector<std::string>& own : outputs) {
+    for (const std::string& name : own) {
+      if (!ListHas(names, "'" + name + "'")) names.push_back("'" + name + "'");
+    }
+  }
   return InvalidArgument("--map-outputs " + word +
-                         ": no two runners that are compared have such outputs");
+                         ": no two runners that are compared have such outputs" +
+                         (names.empty() ? "" : "; there are " + JoinedUpTo(names, kMostListed)));
 }
 
 }  // namespace
@@ -26,7 +37,7 @@ Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& out
     VERNIER_TRY(CheckCrossedMaps(pair, outputs));
   }
   for (size_t i = 0; i < words.size(); ++i) {
-    if (!used[i]) return NotUsed(words[i]);
+    if (!used[i]) return NotUsed(words[i], outputs);
   }
   return {};
 }
@@ -57,7 +68,7 @@ Status ComparisonRun::CheckMapsUsed() const {
         std::any_of(compared_.pairs.begin(), compared_.pairs.end(), [&](const Pair& pair) {
           return i < pair.matching.used().size() && pair.matching.used()[i];
         });
-    if (!used && !compared_.pairs.empty()) return NotUsed(plan_->output_map_words[i]);
+    if (!used && !compared_.pairs.empty()) return NotUsed(plan_->output_map_words[i], {});
   }
   return {};
 }

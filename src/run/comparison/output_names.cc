@@ -9,11 +9,14 @@
 
 #include "compare/metric_table.h"
 #include "util/close_matches.h"
+#include "util/joined.h"
 #include "vernier/compare_options.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
+
+constexpr size_t kMostNames = 12;
 
 // Options, each with the name of an output that it is for.
 using NamedOutputs = std::vector<std::pair<std::string_view, std::string_view>>;
@@ -66,6 +69,8 @@ NamedOutputs NamedByUs(const CompareOptions& compare, const DecisionOptions& dec
   return named;
 }
 
+std::string Quoted(const std::string& name) { return "'" + name + "'"; }
+
 // Empty: all of them are there.
 std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string> outputs,
                           std::span<const std::string> wholes) {
@@ -78,8 +83,9 @@ std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string
       return BelongsTo(name, whole);
     });
     if (found || in_whole) continue;
+    const std::string near = DidYouMean(CloseMatches(name, known, 1));
     return std::string(flag) + ": there is no output '" + std::string(name) + "'" +
-           DidYouMean(CloseMatches(name, known, 1));
+           (near.empty() ? ", but " + JoinedUpTo(outputs, kMostNames, Quoted) : near);
   }
   return "";
 }

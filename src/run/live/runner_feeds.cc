@@ -8,6 +8,7 @@
 #include "record/runner_name.h"
 #include "run/feeds/described_inputs.h"
 #include "run/steps/compared_states.h"
+#include "run/steps/mask_length.h"
 #include "util/no_log.h"
 #include "vernier/part_names.h"
 
@@ -117,6 +118,19 @@ std::span<const TensorInfo> RunnerFeeds::MadeFor(size_t index) const {
   return {};
 }
 
+CoerceOptions RunnerFeeds::OptionsFor(size_t index) const {
+  CoerceOptions options;
+  options.strictness = plan_.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
+  options.label = WithoutTime(runners_[index].name());
+  options.made_for = MadeFor(index);
+  if (const StepStates* const states = steps_.states()) {
+    options.origin = [states, index](const std::string& name) {
+      return states->OriginOf(index, name);
+    };
+  }
+  return options;
+}
+
 Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger& logger,
                                      MappedFeed* mapped) const {
   const LiveRunner& runner = runners_[index];
@@ -146,15 +160,13 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
     VERNIER_ASSIGN_OR_RETURN(split, SplitParts(*given, nested));
     given = &split.tensors;
   }
-  CoerceOptions options;
-  options.strictness = plan_.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
-  options.label = WithoutTime(runner.name());
-  options.made_for = MadeFor(index);
-  if (states != nullptr) {
-    options.origin = [&](const std::string& name) { return states->OriginOf(index, name); };
-  }
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
-                           CoerceFeed(*given, runner.session().inputs, options, logger));
+                           CoerceFeed(*given, runner.session().inputs, OptionsFor(index), logger));
+  // A decoding looks at its prompts, and at the tokens that are chosen, by itself; what is to be
+  // said of a sequence was said before its first step.
+  NoLog unheard;
+  Logger& heard = states == nullptr ? logger : unheard;
+  if (!plan_.steps.decodes()) VERNIER_TRY(tokens_.Check(index, coerced.tensors, heard));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
   std::ranges::move(notes, std::back_inserter(coerced.notes));
   return coerced;
@@ -186,6 +198,9 @@ Result<CoercedFeed> RunnerFeeds::CoerceAndNote(size_t index, const TensorMap& fe
   for (const std::string& name : mapped.left_out) {
     reports_.NoteOnce(runner + ": '" + name + "' is left out (--map-inputs)");
   }
+  const StepStates* const states = steps_.states();
+  const auto fed_back = states == nullptr ? std::span<const StatePair>() : states->FedBackTo(index);
+  odd_masks_[index] = WhyMaskMayNotFit(coerced.tensors, fed_back);
   for (const std::string& note : coerced.notes) reports_.NoteOnce(runner + ": " + note);
   if (!maps_->empty()) {
     mapped.tensors.clear();
@@ -198,6 +213,11 @@ Result<CoercedFeed> RunnerFeeds::CoerceAndNote(size_t index, const TensorMap& fe
 std::string RunnerFeeds::NoteOnSizes(int64_t iteration) const {
   const Result<std::vector<TensorInfo>> fed = InputsToFeed(true, {});
   return iteration == 0 && fed.ok() ? NoteOfFreeSizes(plan_.inputs, *fed, tried_sizes_) : "";
+}
+
+std::string RunnerFeeds::NoteOnMask(size_t index) const {
+  const auto odd = odd_masks_.find(index);
+  return odd == odd_masks_.end() || odd->second.empty() ? "" : "\nNote: " + odd->second;
 }
 
 void RunnerFeeds::DescribeMaps(size_t index, RunnerRecord& record) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "inputs/coerce_feed.h"
+#include "run/feeds/fed_tokens.h"
 #include "run/live/live_steps.h"
 #include "run/live/runner_reports.h"
 #include "run/maps/name_maps.h"
@@ -32,7 +33,12 @@ class RunnerFeeds {
   /// `maps` are what --map-inputs says of them.
   RunnerFeeds(const RunPlan& plan, Result<InputMaps> maps, const std::deque<LiveRunner>& runners,
               const LiveSteps& steps, RunnerReports& reports)
-      : plan_(plan), maps_(std::move(maps)), runners_(runners), steps_(steps), reports_(reports) {}
+      : plan_(plan),
+        maps_(std::move(maps)),
+        runners_(runners),
+        steps_(steps),
+        reports_(reports),
+        tokens_(plan) {}
 
   /// That of the maps: without them nothing can be coerced.
   Status status() const { return maps_.status(); }
@@ -63,6 +69,9 @@ class RunnerFeeds {
   /// For the message of a runner that fails at an iteration: which sizes were not given, and how
   /// many others were tried. Empty if that does not matter.
   std::string NoteOnSizes(int64_t iteration) const;
+  /// The same: a mask of the last feed that was noted of the runner has another length than its
+  /// tokens and past. Empty if that is not so.
+  std::string NoteOnMask(size_t index) const;
   /// So many (as of NoteOfFreeSizes).
   void NoteTried(int64_t sizes) { tried_sizes_ = sizes; }
 
@@ -73,6 +82,7 @@ class RunnerFeeds {
   // `mapped` (may be null) is given what --map-inputs did.
   Result<CoercedFeed> Fit(size_t index, const TensorMap& feed, Logger& logger,
                           MappedFeed* mapped) const;
+  CoerceOptions OptionsFor(size_t index) const;
   Result<CoercedFeed> OfFeed(int64_t iteration, Result<CoercedFeed> fits) const;
   std::span<const TensorInfo> MadeFor(size_t index) const;
 
@@ -82,7 +92,9 @@ class RunnerFeeds {
   const LiveSteps& steps_;
   RunnerReports& reports_;
   std::function<std::string(int64_t)> name_of_feed_;  // may be empty
-  std::map<std::string, MappedFeed> mapped_;          // by the runner's name, without the tensors
+  std::map<size_t, std::string> odd_masks_;
+  std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
+  FedTokens tokens_;
   int64_t tried_sizes_ = 0;
 };
 

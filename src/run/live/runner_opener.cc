@@ -155,6 +155,8 @@ Status RunnerOpener::OpenInPython(size_t index, LiveRunner& runner, const ModelS
   runner.Attach(std::move(worker), index);
   const Status status = runner.Open(model, OwnOptions(runner.plan()), plan_.inputs.found_dims);
   if (status.code() != StatusCode::kUnavailable) return status;
+  // A wrong word of the user's is wrong there, too.
+  if (why_not_plugin.code() == StatusCode::kInvalidArgument) return why_not_plugin;
   if (!IsPythonBackend(runner.plan().backend)) {
     // Where it is missing altogether, its plug-in says what it looked for.
     return runner.backend().framework_version.empty() ? why_not_plugin : status;

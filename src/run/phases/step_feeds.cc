@@ -1,6 +1,7 @@
 #include "run/phases/step_feeds.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "inputs/random_feeds.h"
 #include "inputs/value_ranges.h"
+#include "run/feeds/fed_tokens.h"
 #include "run/feeds/feed_plan.h"
 #include "run/steps/step_tensors.h"
 #include "util/no_log.h"
@@ -88,6 +90,22 @@ Result<TensorMap> DrawZeros(RunPlan plan, std::span<const TensorInfo> inputs,
   return zeros;
 }
 
+// Of what goes to runners under its own name. A decoding looks at its prompts by itself.
+std::function<Status(const TensorMap&)> CheckOfTokens(const RunPlan& plan, Logger& logger) {
+  if (plan.steps.decodes() || !plan.inputs.map_words.empty()) return {};
+  struct Held {
+    explicit Held(const RunPlan& its) : plan(its) {}
+    const RunPlan plan;
+    const FedTokens tokens{plan};
+  };
+  return [held = std::make_shared<const Held>(plan), &logger](const TensorMap& whole) -> Status {
+    for (size_t i = 0; i < held->plan.runners.size(); ++i) {
+      VERNIER_TRY(held->tokens.Check(i, whole, logger));
+    }
+    return {};
+  };
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
@@ -113,6 +131,7 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
     source.zeros = [plan, inputs = std::move(known), names = states->StateInputs()](
                        const TensorMap& given) { return DrawZeros(plan, inputs, names, given); };
   }
+  source.check = CheckOfTokens(plan, logger);
   VERNIER_ASSIGN_OR_RETURN(auto steps, StepSequence::Create(*states, std::move(source)));
   VERNIER_ASSIGN_OR_RETURN(
       auto stream,

@@ -41,11 +41,18 @@ std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& witho
                 "--load-outputs: '" + without.run->path +
                     "' does not say how its steps were fed, so they are taken to be fed like those "
                     "of '" +
-                    with.shown + "': save it again as .npz or .safetensors, which say it");
+                    with.shown + "': " + HowToSayIt(without.run->path));
   return "";
 }
 
 namespace {
+
+// Of another tool or an earlier version, or of a format that has no place for it.
+std::string HowToSayIt(const std::string& path) {
+  const bool has_place = path.ends_with(".npz") || path.ends_with(".safetensors");
+  return has_place ? "save it again with this version of vernier, which writes it into such files"
+                   : "save it again as .npz or .safetensors, which say it";
+}
 
 // Where both decode: the tokens after which they feed others.
 std::string OtherStops(const std::string& first, const std::string& second) {

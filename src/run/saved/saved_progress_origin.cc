@@ -69,9 +69,12 @@ Status SavedProgress::CheckSteps(const RunPlan& plan) {
   for (const Source& source : sources_) {
     for (size_t runner = 0; plan.steps.wanted() && runner < runners_.size(); ++runner) {
       if (source.ends[runner] == 0 || source.reader->FeedOf(runner, 0)) continue;
-      return Refuse("'" + source.path +
-                    "' does not say which steps it holds, as no JSON file does; move it away to "
-                    "start over, and save steps as .npz or .safetensors to go on with them");
+      const bool is_json = source.path.find(".json") != std::string::npos;
+      return Refuse("'" + source.path + "' does not say which steps it holds, as " +
+                    (is_json ? "no JSON file does; move it away to start over, and save steps as "
+                               ".npz or .safetensors to go on with them"
+                             : "files of other tools and earlier versions do not; move it away to "
+                               "start over"));
     }
   }
   return {};

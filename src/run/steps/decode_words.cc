@@ -164,9 +164,11 @@ Result<std::vector<DecodeWord>> ParseDecodeWords(std::span<const std::string> wo
       word.label = TakeLabel(runners, rest);
       const size_t equals = rest.find('=');
       if (equals == std::string::npos || equals == 0 || equals + 1 == rest.size()) {
-        return BadStepWord(kDecodeFlag, text,
-                           "expected greedy:LOGITS=TOKENS, an output and an input, with RUNNER: "
-                           "before them where it is about one runner");
+        return BadStepWord(
+            kDecodeFlag, text,
+            "expected greedy:LOGITS=TOKENS, an output and an input, with RUNNER: "
+            "before them where it is about one runner, got '" +
+                rest + "' behind 'greedy:" + (word.label.empty() ? "" : word.label + ":") + "'");
       }
       word.logits = rest.substr(0, equals);
       word.tokens = rest.substr(equals + 1);

@@ -165,6 +165,7 @@ TEST_F(TokenPairTest, IsNotFedTwice) {
 TEST_F(TokenPairTest, WordsAreRead) {
   EXPECT_THAT(WhyNot({"beam"}), HasSubstr("--decode beam: only 'greedy' is known"));
   EXPECT_THAT(WhyNot({"greedy:logits"}), HasSubstr("expected greedy:LOGITS=TOKENS"));
+  EXPECT_THAT(WhyNot({"greedy:z:"}), HasSubstr("about one runner, got 'z:' behind 'greedy:'"));
   EXPECT_THAT(WhyNot({"greedy", "greedy:l=t"}), HasSubstr("another word about all runners"));
   EXPECT_THAT(WhyNot({"greedy:a:l=t", "greedy:a:m=t"}), HasSubstr("another word about 'a'"));
 }

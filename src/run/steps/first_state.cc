@@ -38,12 +38,12 @@ Status StepSequence::AddFirstState() {
     const bool holds = given != nullptr && !source_.state_is_drawn;
     if (Find(source_.initial, input) != nullptr) {
       if (!holds) continue;
-      return Malformed("--initial-state: the inputs hold '" + input +
-                       "', too: leave it out of one of the two");
+      return Malformed("--initial-state " + states_.plan().initial_state + ": the inputs hold '" +
+                       input + "', too: leave it out of one of the two");
     }
     if (holds) continue;
     if (!source_.initial.empty()) {
-      return Malformed("--initial-state: the file has no '" + input +
+      return Malformed("--initial-state " + states_.plan().initial_state + ": it has no '" + input +
                        "', which is fed back, too: add it, or zeros where those are meant");
     }
     firsts.zeros.push_back(input);

@@ -37,7 +37,8 @@ std::string StepStates::OriginOf(size_t runner, const std::string& input) const 
     return std::ranges::find(names, input) != names.end();
   };
   if (position_.step == 0) {
-    if (contains(firsts_.initial)) return "which --initial-state gives";
+    if (contains(firsts_.initial))
+      return "which --initial-state " + plan_->initial_state + " gives";
     if (!contains(firsts_.zeros)) return "";
     return "zeros that a sequence begins with; --initial-state or the inputs may give another";
   }

@@ -71,7 +71,9 @@ Status CheckStatePair(const std::string& word, const RunnerSides& runner, const 
                       std::span<const std::string> driven) {
   if (std::ranges::find(driven, pair.input) != driven.end()) {
     return BadStepWord(kFeedBackFlag, word,
-                       "input '" + pair.input + "' is set by --step-slice or --advance already");
+                       "input '" + pair.input + "' is set by --step-slice or --advance already: '" +
+                           pair.input + "' cannot take '" + pair.output +
+                           "' of the step before as well, so leave it out of one of the two");
   }
   const TensorInfo* const output = FindInfo(runner.outputs, pair.output);
   const TensorInfo* const input = FindInfo(runner.inputs, pair.input);

@@ -10,36 +10,15 @@
 #include "record/runner_name.h"
 #include "run/steps/greedy_tokens.h"
 #include "run/steps/prompt_inputs.h"
+#include "run/steps/step_slices.h"
 #include "run/steps/step_tensors.h"
 #include "util/counted.h"
 
 namespace vernier {
 namespace {
 
-bool IsSliceOf(const SliceWord& slice, const std::string& runner) {
-  return slice.label.empty() || IsCalled(runner, slice.label);
-}
-
-// Size and hop where the words leave them to what the runner declares, if it does.
-void CompleteSlice(const std::string& runner, std::span<const TensorInfo> inputs,
-                   SliceWord& slice) {
-  const TensorInfo* const info = FindInfo(inputs, slice.input);
-  const bool has_axis = IsSliceOf(slice, runner) && info != nullptr && info->shape &&
-                        slice.axis < info->shape->size();
-  const bool declared = has_axis && !(*info->shape)[slice.axis].dynamic();
-  if (!slice.size && declared) slice.size = (*info->shape)[slice.axis].value;
-  if (!slice.hop && slice.size) slice.hop = *slice.size - slice.pad;
-}
-
-// kInvalidArgument where no number holds it.
-Result<int64_t> LengthFor(const SliceWord& slice, int64_t steps) {
-  int64_t length = 0;
-  const bool overflows = __builtin_mul_overflow(steps - 1, *slice.hop, &length) ||
-                         __builtin_add_overflow(length, *slice.size - slice.pad, &length);
-  if (!overflows) return length;
-  return InvalidArgument("--steps " + std::to_string(steps) + ": that many steps of --step-slice " +
-                         slice.word + " are longer than any tensor");
-}
+// From here on it is worth a line.
+constexpr int64_t kManySteps = 10'000'000;
 
 // `tokens`, one of each row, behind the columns of a batch; int64.
 Result<Tensor> WithColumn(const Tensor& batch, const std::vector<int64_t>& tokens) {
@@ -61,8 +40,8 @@ Status NotInFeed(std::string_view flag, const std::string& word, const std::stri
                  const TensorMap& feed) {
   std::string names;
   for (const NamedTensor& tensor : feed) names += (names.empty() ? "'" : ", '") + tensor.name + "'";
-  return Malformed(std::string(flag) + " " + word + ": the inputs have no '" + input + "', but " +
-                   (names.empty() ? "nothing" : names));
+  return BadStepWord(
+      flag, word, "the inputs have no '" + input + "', but " + (names.empty() ? "nothing" : names));
 }
 
 Status InStep(std::string_view flag, const std::string& word, const Status& why) {
@@ -82,8 +61,8 @@ Result<std::unique_ptr<StepSequence>> StepSequence::Create(StepStates& states, S
 Status StepSequence::CheckNames() const {
   for (const NamedTensor& tensor : source_.initial) {
     if (states_.MayBeginWith(tensor.name)) continue;
-    return InvalidArgument("--initial-state: '" + tensor.name +
-                           "' is not an input that is fed back");
+    return BadStepWord("--initial-state", states_.plan().initial_state,
+                       "'" + tensor.name + "' is not an input that is fed back");
   }
   return {};
 }
@@ -92,8 +71,12 @@ Status StepSequence::CompleteSlices() {
   slices_ = states_.words().slices;
   for (SliceWord& slice : slices_) {
     CompleteSlice(source_.runner, source_.inputs, slice);
+    const bool own = IsSliceOf(slice, source_.runner);
+    const TensorInfo* const info = own ? FindInfo(source_.inputs, slice.input) : nullptr;
+    if (info != nullptr && info->shape && slice.axis >= info->shape->size()) {
+      return BadStepWord(kSliceFlag, slice.word, NoSuchAxis(slice, FormatShape(info->shape)));
+    }
     if (!slice.size) {
-      const bool own = IsSliceOf(slice, source_.runner);
       return BadStepWord(kSliceFlag, slice.word,
                          WhyNoSize(slice, own ? source_.inputs : std::vector<TensorInfo>()));
     }
@@ -146,9 +129,15 @@ Status StepSequence::Begin(TensorMap whole) {
   whole_ = std::move(whole);
   position_ = {position_.sequence + 1, 0, 1};
   VERNIER_TRY(AddFirstState());
+  if (source_.check) VERNIER_TRY(source_.check(whole_));
   VERNIER_TRY(NameNans());
   VERNIER_ASSIGN_OR_RETURN(position_.steps, CountSteps());
   if (source_.state_is_drawn) VERNIER_TRY(CheckGoesOn());
+  if (position_.steps >= kManySteps) {
+    states_.logger().Once(Severity::kWarning,
+                          "--steps: each sequence is " + std::to_string(position_.steps) +
+                              " inferences of each runner, one after the other");
+  }
   SayWhatIsLeft();
   SayWhatOverlaps();
   for (const AdvanceWord& advance : states_.words().advances) {
@@ -226,10 +215,10 @@ Result<int64_t> StepSequence::CountSteps() const {
     const Tensor* const tensor = SlicedTensor(slice);
     if (tensor == nullptr) return NotInFeed(kSliceFlag, slice.word, slice.input, whole_);
     if (slice.axis >= tensor->dims().size()) {
-      return Malformed("--step-slice " + slice.word + ": '" + slice.input + "' has the shape " +
-                       FormatDims(tensor->dims()) + ", and no axis " + std::to_string(slice.axis));
+      return BadStepWord(kSliceFlag, slice.word, NoSuchAxis(slice, FormatDims(tensor->dims())));
     }
     const int64_t length = tensor->dims()[slice.axis];
+    if (length + slice.pad < *slice.size) return TooShort(slice, *tensor, position_.sequence);
     const int64_t room = length - (*slice.size - slice.pad);
     const int64_t holds = room < 0 ? 0 : room / *slice.hop + 1;
     if (!steps) steps = holds;
@@ -378,23 +367,6 @@ Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
     feed = Overlaid(std::move(feed), {{advance.input, *std::move(now)}});
   }
   return feed;
-}
-
-Result<std::vector<TensorInfo>> InputsOfSequences(const StepStates& states,
-                                                  const std::string& runner,
-                                                  std::span<const TensorInfo> inputs) {
-  std::vector<TensorInfo> whole(inputs.begin(), inputs.end());
-  for (SliceWord slice : states.words().slices) {
-    CompleteSlice(runner, inputs, slice);
-    if (!IsSliceOf(slice, runner) || !states.plan().steps || !slice.size || *slice.hop < 1)
-      continue;
-    VERNIER_ASSIGN_OR_RETURN(const int64_t length, LengthFor(slice, *states.plan().steps));
-    for (TensorInfo& info : whole) {
-      const bool is_it = info.name == slice.input && info.shape && slice.axis < info.shape->size();
-      if (is_it) (*info.shape)[slice.axis] = {length, {}};
-    }
-  }
-  return whole;
 }
 
 }  // namespace vernier

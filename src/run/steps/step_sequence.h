@@ -28,6 +28,8 @@ class StepSequence {
     /// Zeros for the state inputs, where a sequence has none. It is given the inputs whose leading
     /// dimension is that of each step. May be null.
     std::function<Result<TensorMap>(const TensorMap&)> zeros = {};
+    /// What must hold of a whole sequence before its first step runs. May be null.
+    std::function<Status(const TensorMap&)> check = {};
   };
 
   /// `states` must outlive it, and is told of every step. kInvalidArgument for words about an input

@@ -190,7 +190,10 @@ TEST_F(StepSequenceTest, WhatASequenceDoesNotHaveIsNamed) {
   EXPECT_THAT(WhyNot(), HasSubstr("'x' of sequence 0 has 7 elements along axis 1, enough for 3 "
                                   "steps of 3, not for 4"));
   plan_.slices = {"x:axis=2,size=3"};
-  EXPECT_THAT(WhyNot(), HasSubstr("'x' has the shape (1, 7), and no axis 2"));
+  EXPECT_THAT(WhyNot(), HasSubstr("'x' has the shape (1, 4), and no axis 2"));
+  plan_.slices = {"x:axis=1,size=9,pad=1"};
+  EXPECT_THAT(WhyNot(), HasSubstr("'x' of sequence 0 has the shape (1, 7), of which axis 1 is "
+                                  "shorter than one step of 9 elements, 1 of them padding"));
   plan_.slices = {"z:axis=1,size=3"};
   EXPECT_THAT(WhyNot(), HasSubstr("the inputs have no 'z', but 'x', 'mask', 'at'"));
   plan_.slices = {};

@@ -1,0 +1,35 @@
+// Whether the ids that a feed has for a model's embeddings are rows of them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "model/ranges/token_tables.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class FedTokens {
+ public:
+  /// `plan` must outlive it.
+  explicit FedTokens(const RunPlan& plan) : plan_(&plan) {}
+
+  /// kMalformed where a feed in the names of runner `index` has an id beyond the rows of a weight
+  /// that its ONNX model looks up, and a warning where one counts from the end. Nothing is known of
+  /// other models, nor of one that the run changes; --lenient leaves it to the runner.
+  Status Check(size_t index, const TensorMap& feed, Logger& logger) const;
+
+ private:
+  const std::vector<TokenTable>& TablesOf(size_t index) const;
+
+  const RunPlan* plan_;
+  mutable std::mutex mutex_;
+  mutable std::map<size_t, std::vector<TokenTable>> tables_;  // of each runner that was asked for
+};
+
+}  // namespace vernier

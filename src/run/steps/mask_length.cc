@@ -1,0 +1,47 @@
+#include "run/steps/mask_length.h"
+
+#include <algorithm>
+
+#include "run/steps/prompt_inputs.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kMaskEnd = "attention_mask", kIdsEnd = "input_ids";
+
+bool IsIntegerRows(const NamedTensor& input, std::string_view end) {
+  return input.name.ends_with(end) && IsIntegral(input.tensor.dtype()) &&
+         input.tensor.dims().size() == 2;
+}
+
+// Below 0: no cache shows it.
+int64_t PositionsInPast(const TensorMap& feed, std::span<const StatePair> states) {
+  if (states.empty()) return 0;
+  for (const StatePair& state : states) {
+    const Tensor* const cache = Find(feed, state.input);
+    if (cache != nullptr && cache->dims().size() == 4) return cache->dims()[2];
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string WhyMaskMayNotFit(const TensorMap& feed, std::span<const StatePair> states) {
+  for (const NamedTensor& mask : feed) {
+    if (!IsIntegerRows(mask, kMaskEnd)) continue;
+    const std::string owner = mask.name.substr(0, mask.name.size() - kMaskEnd.size());
+    const Tensor* const tokens = Find(feed, owner + std::string(kIdsEnd));
+    const int64_t past = PositionsInPast(feed, states);
+    if (tokens == nullptr || tokens->dims().size() != 2 || past < 0) continue;
+    const int64_t count = tokens->dims()[1], has = mask.tensor.dims()[1];
+    if (has == past + count || has == count) continue;
+    return "'" + mask.name + "' has " + Counted(has, "value") + " in a row, and a past of " +
+           Counted(past, "position") + " with " + Counted(count, "new token") + " makes " +
+           std::to_string(past + count) + ": give it that length at the first step, and add " +
+           "--advance '" + mask.name + ":append 1' where the past grows by one";
+  }
+  return "";
+}
+
+}  // namespace vernier

@@ -1,0 +1,96 @@
+"""Token ids that are fed to an embedding: beyond its rows they are refused before anything runs."""
+
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+
+class FedTokens(Case):
+    def write_model(self):
+        """logits and a sum that is fed back, of the embeddings of 16 tokens."""
+        info = [helper.make_tensor_value_info(*value) for value in (
+            ("ids", TensorProto.INT64, ["n", "t"]), ("h", TensorProto.FLOAT, ["n", 4]),
+            ("y", TensorProto.FLOAT, ["n", "t", 4]), ("hn", TensorProto.FLOAT, ["n", 4]))]
+        table = np.random.default_rng(3).normal(size=(16, 4)).astype("f4")
+        nodes = [helper.make_node("Gather", ["table", "ids"], ["y"], name="embed"),
+                 helper.make_node("ReduceSum", ["y", "axes"], ["sum"], keepdims=0),
+                 helper.make_node("Add", ["sum", "h"], ["hn"])]
+        graph = helper.make_graph(nodes, "g", info[:2], info[2:],
+                                  [numpy_helper.from_array(table, "table"),
+                                   numpy_helper.from_array(np.array([1], "i8"), "axes")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+
+    def feed(self, ids, *words, code):
+        self.write_model()
+        ids = np.array([ids], "i8")
+        np.savez(self.path("x.npz"), ids=ids, h=np.zeros((1, 4), "f4"))
+        ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner", "b=onnxrt m.onnx",
+                             "--load-inputs", "x.npz", *words)
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, code, said)
+        return said
+
+    def test_an_id_beyond_the_vocabulary_is_named_with_its_place(self):
+        sequence = ("--feed-back", "hn:h", "--step-slice", "ids:axis=1,size=2")
+        for words in ((), sequence):
+            with self.subTest(words=words):
+                said = self.feed([1, 2, 3, 16], *words, code=3)
+                self.assertIn("input 'ids': token 16 at (0, 3) is none of the vocabulary: Gather "
+                              "'embed' looks it up in 'table', which has 16 rows, from 0 to 15",
+                              said)
+                self.assertNotIn("Gather node", said)  # of the framework
+                self.feed([1, 2, 3, 15], *words, code=0)
+
+    def test_a_negative_id_counts_from_the_end(self):
+        sequence = ("--feed-back", "hn:h", "--step-slice", "ids:axis=1,size=2")
+        for words in ((), sequence):
+            with self.subTest(words=words):
+                said = self.feed([1, 2, 3, -2], *words, code=0)
+                self.assertIn("input 'ids': token -2 at (0, 3) counts from the end of the 16 rows "
+                              "of 'table' in ONNX, as row 14", said)
+                self.feed([1, 2, 3, -17], *words, code=3)
+
+    def test_lenient_leaves_it_to_the_runner(self):
+        self.feed([1, 2, 3, 16], "--lenient", code=6)
+
+
+class Masks(Case):
+    def test_a_mask_of_another_length_is_named_where_the_runner_fails(self):
+        info = [helper.make_tensor_value_info(*value) for value in (
+            ("input_ids", TensorProto.INT64, [1, "t"]),
+            ("attention_mask", TensorProto.INT64, [1, "m"]),
+            ("past", TensorProto.FLOAT, [1, 1, "p", 2]), ("y", TensorProto.FLOAT, [1, 1, "m", 2]),
+            ("present", TensorProto.FLOAT, [1, 1, "q", 2]))]
+        nodes = [helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
+                 helper.make_node("Unsqueeze", ["rows", "one"], ["new"]),
+                 helper.make_node("Concat", ["past", "new"], ["present"], axis=2),
+                 helper.make_node("Cast", ["attention_mask"], ["mask"], to=1),
+                 helper.make_node("Unsqueeze", ["mask", "both"], ["wide"]),
+                 helper.make_node("Mul", ["present", "wide"], ["y"])]
+        constants = [numpy_helper.from_array(value, name) for name, value in (
+            ("table", np.ones((16, 2), "f4")), ("one", np.array([1], "i8")),
+            ("both", np.array([1, 3], "i8")))]
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", info[:3], info[3:], constants),
+                                    opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  str(self.path("m.onnx")))
+        for length, code in ((4, 0), (2, 6)):
+            np.savez(self.path("x.npz"), input_ids=np.zeros((1, 8), "i8"),
+                     attention_mask=np.ones((1, length), "i8"), past=np.zeros((1, 1, 0, 2), "f4"))
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "x.npz",
+                                 "--feed-back", "present:past", "--step-slice",
+                                 "input_ids:axis=1,size=4", "--advance",
+                                 "attention_mask:append 1*4")
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, code, said)
+            self.assertEqual(
+                "Note: 'attention_mask' has 2 values in a row, and a past of 0 positions with 4 "
+                "new tokens makes 4: give it that length" in said, code == 6, said)
+
+
+if __name__ == "__main__":
+    unittest.main()

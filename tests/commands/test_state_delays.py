@@ -1,0 +1,80 @@
+"""A state that only later inferences read: `check consistency` makes several after each reset."""
+
+import sys
+import textwrap
+import unittest
+
+from program import Case
+
+
+class Delays(Case):
+    def write(self, text):
+        self.path("m.py").write_text(textwrap.dedent(text), encoding="utf-8")
+
+    def delay_line(self, reset, *words, code):
+        self.write(f"""
+            class Line:
+                def __init__(self):
+                    self.held = [0.0] * 4
+                    self.count = 0
+
+                def reset_states(self):
+                    {reset}
+
+                def infer(self, feed):
+                    self.held = [feed["x"], *self.held[:3]]
+                    self.count += 1
+                    return {{"y": feed["x"] + self.held[3] + self.count // 2}}
+
+            def load(path):
+                return Line()
+            """)
+        ended = self.vernier("check", "consistency", "--model-runner", "m.py", "--python",
+                             sys.executable, "--input-shapes", "x:[1,4]", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def test_a_state_that_only_later_inferences_read_is_looked_at(self):
+        whole = "self.held, self.count = [0.0] * 4, 0"
+        said = self.delay_line(whole, "--only", "repeated-runs", "fresh-session", code=0)
+        for done in ("repeated-runs | 4 more runs", "fresh-session | 2 more processes"):
+            self.assertIn(f"PASSED | {done}, the same bits; 4 inferences after each reset", said)
+        # One of four places is kept, which the third inference reads.
+        part = "self.held, self.count = [self.held[0], 0.0, 0.0, 0.0], 0"
+        said = self.delay_line(part, "--only", "repeated-runs", code=1)
+        self.assertIn("FAILED | repeated-runs | ", said)
+        self.assertIn("run 2, inference 3", said)
+        self.assertIn("PASSED | repeated-runs | ", self.delay_line(
+            part, "--only", "repeated-runs", "--steps", "2", code=0))
+        # The same wrong state every time: only a session that was not reset shows it.
+        wrong = "self.held, self.count = [0.0] * 4, -1"
+        said = self.delay_line(wrong, "--only", "repeated-runs", "fresh-session", code=1)
+        self.assertIn("PASSED | repeated-runs | ", said)
+        self.assertIn("a session that was not reset before its first inference, inference 2", said)
+
+    def test_what_cannot_go_on_with_the_same_inputs_is_no_fault(self):
+        """As a mask that has to become longer with the past."""
+        self.write("""
+            class Once:
+                def reset_states(self):
+                    self.used = False
+
+                def infer(self, feed):
+                    assert not getattr(self, "used", False), "the mask does not fit"
+                    self.used = True
+                    return {"y": feed["x"]}
+
+            def load(path):
+                return Once()
+            """)
+        ended = self.vernier("check", "consistency", "--model-runner", "m.py", "--python",
+                             sys.executable, "--input-shapes", "x:[1,4]", "--only",
+                             "repeated-runs", "fresh-session")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 0, said)
+        self.assertIn("PASSED | fresh-session | 2 more processes, the same bits; 1 inference after "
+                      "each reset, as the next one fails: ", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
