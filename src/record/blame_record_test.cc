@@ -21,9 +21,19 @@ BlameRecord Example() {
   record.disturbance.shown_by = {"p", "q"};
   record.resume_key = "key";
   record.within_bounds = "No layer by itself exceeds its error bound, but ...";
-  record.at_step = BlameStepRecord{
-      1, 12, "y",  3.5, 40, true,
-      7, 1,  0.75, 6,   1,  DivergenceRecord{1, 2, 12, 281, 17, 0.5, 0.25, "near tie"}};
+  record.at_step = BlameStepRecord{1,
+                                   12,
+                                   "y",
+                                   3.5,
+                                   40,
+                                   "NaN",
+                                   true,
+                                   7,
+                                   1,
+                                   0.75,
+                                   6,
+                                   1,
+                                   DivergenceRecord{1, 2, 12, 281, 17, 0.5, 0.25, "near tie"}};
   record.on_flips = BlameFlipsRecord{
       {DecisionRecord()}, {31, 7}, {"y", "top1", 31, 2, 0.5}, {{"conv1", "Conv", -0.25, 1.5}}};
   record.on_flips->decisions[0].kind = "top1";

@@ -37,9 +37,8 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.
-    reports().Fail(runner,
-                   BackendError(result.status().message() + feeds().NoteOnSizes(iteration) +
-                                feeds().NoteOnMask(index)));
+    reports().Fail(runner, BackendError(result.status().message() + feeds().NoteOnSizes(iteration) +
+                                        feeds().NoteOnMask(index)));
     return std::optional<IterationResult>();
   }
   reports().LogReceived(runner);

@@ -8,6 +8,16 @@
 #include "run/saved/loaded_side.h"
 
 namespace vernier {
+namespace {
+
+// Of another tool or an earlier version, or of a format that has no place for it.
+std::string HowToSayIt(const std::string& path) {
+  const bool has_place = path.ends_with(".npz") || path.ends_with(".safetensors");
+  return has_place ? "save it again with this version of vernier, which writes it into such files"
+                   : "save it again as .npz or .safetensors, which say it";
+}
+
+}  // namespace
 
 LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::string>& live,
                                        const std::string& shown) const {
@@ -46,13 +56,6 @@ std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& witho
 }
 
 namespace {
-
-// Of another tool or an earlier version, or of a format that has no place for it.
-std::string HowToSayIt(const std::string& path) {
-  const bool has_place = path.ends_with(".npz") || path.ends_with(".safetensors");
-  return has_place ? "save it again with this version of vernier, which writes it into such files"
-                   : "save it again as .npz or .safetensors, which say it";
-}
 
 // Where both decode: the tokens after which they feed others.
 std::string OtherStops(const std::string& first, const std::string& second) {
