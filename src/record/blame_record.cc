@@ -140,7 +140,7 @@ void ListFields(Fields& field, Some<BlameStepRecord> auto& step) {
   field("output", step.output);
   field("own_error", step.own_error);
   field("total_error", step.total_error);
-  if (!step.not_finite.empty()) field("not_finite", step.not_finite);
+  field.TextIfAny("not_finite", step.not_finite);
   field("wrong_by_itself", step.wrong_by_itself);
   field("first_total_step", step.first_total_step);
   field("first_total_sequence", step.first_total_sequence);
