@@ -217,11 +217,12 @@ def measure(args: argparse.Namespace) -> list[Distribution]:
             with args.save_lines.open("a", encoding="utf-8") as lines:
                 lines.write(found.as_line(isa(), seeds) + "\n")
 
-    for network in trained.NETWORKS:
+    for network in (*trained.NETWORKS, *trained.LSTM_NETWORKS):
         if args.networks and network.name not in args.networks:
             continue
         for dtype in args.dtypes:
-            take(measure_trained(args, network, dtype))
+            if dtype == "float32" or network in trained.NETWORKS:
+                take(measure_trained(args, network, dtype))
     for dtype in args.made_dtypes if args.made else ():
         take(measure_made(args, dtype))
     return rows
@@ -240,6 +241,7 @@ def merged(paths: list[pathlib.Path]) -> tuple[list[Distribution], int, str]:
                 processors.append(line["isa"])
     order = [name for network in trained.NETWORKS
              for name in (network.name, f"{network.name}, float16")]
+    order += [network.name for network in trained.LSTM_NETWORKS]
     order += [f"made, {dtype}" for dtype in made.DTYPES]
     found = [rows[name] for name in order if name in rows]
     return found, len(seeds), " and with ".join(processors)

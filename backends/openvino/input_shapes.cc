@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "onnx_fields.h"
 #include "proto_bytes.h"
 #include "vernier/backend_sdk.hpp"
 
@@ -12,17 +13,6 @@ namespace {
 using tf::ProtoField;
 using tf::ProtoReader;
 using tf::ProtoWriter;
-
-// Fields of ONNX's messages.
-constexpr uint32_t kModelGraph = 7;
-constexpr uint32_t kGraphInput = 11;
-constexpr uint32_t kValueName = 1, kValueType = 2;
-constexpr uint32_t kTypeTensor = 1;
-constexpr uint32_t kTensorShape = 2;
-constexpr uint32_t kShapeDim = 1;
-constexpr uint32_t kDimValue = 1;
-
-constexpr uint32_t kLengthDelimited = 2;
 
 std::string ShapeMessage(std::string_view before, const std::vector<int64_t>& dims) {
   std::vector<std::string_view> named = tf::AllFieldBytes(before, kShapeDim);

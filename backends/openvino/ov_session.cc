@@ -7,9 +7,12 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "node_order.h"
 #include "ov_strings.h"
 #include "runtime_model.h"
 #include "vernier/layer_times.hpp"
@@ -45,11 +48,13 @@ Result<Handle<ov_model_t>> ReadModel(const Api& api, const ov_core_t* core, cons
   ov_model_t* raw = nullptr;
   if (model.bytes != nullptr) {
     const InFolder folder(WeightsFolder(model));
-    VERNIER_TRY(
-        Check(api,
-              api.ov_core_read_model_from_memory_buffer(core, static_cast<const char*>(model.bytes),
-                                                        model.byte_count, nullptr, &raw),
-              "reading the model"));
+    std::string_view bytes(static_cast<const char*>(model.bytes), model.byte_count);
+    const std::optional<std::string> sorted = WithNodesInOrder(bytes);
+    if (sorted) bytes = *sorted;
+    VERNIER_TRY(Check(
+        api,
+        api.ov_core_read_model_from_memory_buffer(core, bytes.data(), bytes.size(), nullptr, &raw),
+        "reading the model"));
   } else {
     const std::string path(sdk::View(model.path));
     if (::access(path.c_str(), R_OK) != 0) {

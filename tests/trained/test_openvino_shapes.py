@@ -110,6 +110,37 @@ class OpenVinoShapes(unittest.TestCase):
         self.assertEqual(ran.code, 0, ran.said)
         self.assertNotIn("was compiled", ran.said)
 
+    def branches_before_what_they_read(self):
+        """A quantiser may write such a file, which both frameworks read."""
+        def branch(name, op):
+            return helper.make_graph([helper.make_node(op, ["late"], [name])], name, [],
+                                     [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+        nodes = [helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+                 helper.make_node("Cast", ["sum"], ["is"], to=TensorProto.BOOL),
+                 helper.make_node("If", ["is"], ["y"], name="choose",
+                                  then_branch=branch("then", "Relu"),
+                                  else_branch=branch("else", "Neg")),
+                 helper.make_node("Exp", ["x"], ["late"], name="exp")]
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+        path = self.folder / "unsorted.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), path)
+        return path
+
+    def test_nodes_may_come_before_what_their_branches_read(self):
+        path = self.branches_before_what_they_read()
+        for words in ((), ("--onnx-outputs", "mark", "all")):
+            with self.subTest(words=words):
+                ran = self.run_it(path, "--input-shapes", "x:[2,3]", *words)
+                self.assertEqual(ran.code, 0, ran.said)
+        done = subprocess.run([os.environ["VERNIER"], "blame", path, "--onnxrt", "--openvino",
+                               "--input-shapes", "x:[2,3]"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

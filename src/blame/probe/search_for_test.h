@@ -22,7 +22,7 @@ namespace vernier {
 
 class SearchForTest : public testing::Test {
  protected:
-  SearchForTest() : models_(OneRelu()) {}
+  explicit SearchForTest(SearchModels models = OneRelu()) : models_(std::move(models)) {}
 
   /// The reference runs a model named "a", the candidate one named "b"; each feed is four times one
   /// of these values.
@@ -46,10 +46,21 @@ class SearchForTest : public testing::Test {
   }
 
   static SearchModels OneRelu() {
+    return ModelsOf(testing_model::Field(1, testing_model::Node("Relu", {"x"}, {"y"})));
+  }
+
+  /// From "x" to its codes and back to "y".
+  static SearchModels OneQuantiser() {
+    using testing_model::Field;
+    using testing_model::Node;
+    return ModelsOf(Field(1, Node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"})) +
+                    Field(1, Node("DequantizeLinear", {"q", "s", "z"}, {"y"})));
+  }
+
+  static SearchModels ModelsOf(const std::string& nodes) {
     using testing_model::Field;
     using testing_model::Value;
-    const auto model = testing_model::Shared(Field(1, testing_model::Node("Relu", {"x"}, {"y"})) +
-                                             Field(11, Value("x")) + Field(12, Value("y")));
+    const auto model = testing_model::Shared(nodes + Field(11, Value("x")) + Field(12, Value("y")));
     return SearchModels{*BlameGraph::Make(model), model};
   }
 

@@ -113,6 +113,13 @@ std::map<std::string, double> UnprobedOutputs::Movements(size_t iteration,
   return movements;
 }
 
+std::map<std::string, double> UnprobedOutputs::TimesMoved(size_t iteration,
+                                                          const TensorMap& outputs) {
+  std::map<std::string, double> times;
+  for (const auto& [name, judged] : AgainstPlain(iteration, outputs)) times[name] = judged.times;
+  return times;
+}
+
 void UnprobedOutputs::Compare(size_t iteration, const TensorMap& probed,
                               DisturbanceRecord& record) {
   if (probed.empty()) return;

@@ -56,6 +56,9 @@ class UnprobedOutputs {
   /// candidate's own, relative; infinite where they cannot be compared.
   std::map<std::string, double> Movements(size_t iteration, const TensorMap& outputs);
 
+  /// The same in multiples of the outputs' error bounds.
+  std::map<std::string, double> TimesMoved(size_t iteration, const TensorMap& outputs);
+
   /// Compares outputs that came with probes with the same without; `record` keeps the iteration
   /// that shows most.
   void Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record);

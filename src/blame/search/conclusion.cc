@@ -11,6 +11,7 @@
 #include "blame/search/foreign_search.h"
 #include "blame/search/output_condition.h"
 #include "blame/search/unseen_outputs.h"
+#include "model/rounding/error_model.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -96,7 +97,7 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   }
   JudgeOutputs(subject, std::move(constants), outcome);
   if (record.culprits.empty()) {
-    std::string note = DescribeCondition(record);
+    std::string note = DescribeCondition(record, HasQuantisers(graph.model()));
     if (note.empty()) note = DescribeDoubt(record, weights);
     if (!note.empty()) record.notes.push_back(std::move(note));
   }

@@ -22,6 +22,15 @@ namespace {
 
 constexpr size_t kMostNudged = 8;  // iterations
 constexpr uint64_t kOutputDraws = 3;
+// One draw of two may flip no step at all.
+constexpr uint64_t kFlippingDraws = 8;
+// Two right sides flip steps of their own, in each layer, and the movement of one side that rounds
+// its inputs alone is a sample of that.
+constexpr double kTimesFlipped = 2;
+
+// What movements of the outputs are counted in: roundoffs, or their error bounds where they come of
+// steps that flip, whose size has nothing to do with a roundoff.
+enum class CountedIn : uint8_t { kRoundoffs, kBounds };
 
 // Outputs that move by more on the same inputs do not repeat themselves.
 constexpr double kFewMovements = 8;
@@ -89,19 +98,23 @@ std::vector<BlameOutputCondition> UnexplainedOutputs(const SearchSubject& subjec
 
 // What iteration `i` shows, of which `made` are the moved outputs.
 void RaiseOutputs(const SearchSubject& subject, size_t i, const TensorMap& made, double roundoff,
-                  std::vector<BlameOutputCondition>& outputs) {
-  const std::map<std::string, double> movements = subject.unprobed.outputs.Movements(i, made);
+                  CountedIn counted, std::vector<BlameOutputCondition>& outputs) {
+  const bool in_bounds = counted == CountedIn::kBounds;
+  UnprobedOutputs& plain = subject.unprobed.outputs;
+  const std::map<std::string, double> movements =
+      in_bounds ? plain.TimesMoved(i, made) : plain.Movements(i, made);
   for (BlameOutputCondition& output : outputs) {
     const auto moved = movements.find(output.name);
     const bool told = moved != movements.end() && std::isfinite(moved->second);
     if (!told || !output.repeats) continue;
-    output.condition = std::max(output.condition, moved->second / roundoff);
+    const double steps = in_bounds ? kTimesFlipped * moved->second : moved->second / roundoff;
+    output.condition = std::max(output.condition, steps);
   }
 }
 
 // How far the outputs move when each float of the inputs moves by one rounding step.
 Status NudgeInputs(const SearchSubject& subject, const SteppedInputs& steps, LiveRunner& session,
-                   uint64_t draw, std::vector<BlameOutputCondition>& outputs) {
+                   uint64_t draw, CountedIn counted, std::vector<BlameOutputCondition>& outputs) {
   const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
     VERNIER_TRY(subject.context.CheckInterrupted());
@@ -109,14 +122,14 @@ Status NudgeInputs(const SearchSubject& subject, const SteppedInputs& steps, Liv
     if (roundoff == 0) continue;
     VERNIER_ASSIGN_OR_RETURN(const TensorMap nudged, NudgedFeed(feeds[i], Nudge{draw}, steps));
     VERNIER_ASSIGN_OR_RETURN(const TensorMap made, subject.sides.candidate.Infer(session, nudged));
-    RaiseOutputs(subject, i, made, roundoff, outputs);
+    RaiseOutputs(subject, i, made, roundoff, counted, outputs);
   }
   return {};
 }
 
 // The same of the weights, for feeds of which no float is moved.
 Status NudgeWeights(const SearchSubject& subject, const SteppedInputs& steps,
-                    const NudgedWeights& weights, uint64_t draw,
+                    const NudgedWeights& weights, uint64_t draw, CountedIn counted,
                     std::vector<BlameOutputCondition>& outputs) {
   ProbeSide& candidate = subject.sides.candidate;
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
@@ -127,7 +140,7 @@ Status NudgeWeights(const SearchSubject& subject, const SteppedInputs& steps,
     VERNIER_TRY(subject.context.CheckInterrupted());
     if (CoarsestRoundoff(feeds[i], steps) > 0) continue;
     VERNIER_ASSIGN_OR_RETURN(const TensorMap made, candidate.Infer(*session, feeds[i]));
-    RaiseOutputs(subject, i, made, weights.roundoff(), outputs);
+    RaiseOutputs(subject, i, made, weights.roundoff(), counted, outputs);
   }
   ProbeSide::Close(session);
   return {};
@@ -146,16 +159,17 @@ std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject,
   return *std::move(weights);
 }
 
-Status MeasureOutputs(const SearchSubject& subject, BlameRecord& record) {
+Status MeasureOutputs(const SearchSubject& subject, CountedIn counted, BlameRecord& record) {
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
                            subject.sides.candidate.OpenPlain());
   VERNIER_TRY(RepeatOutputs(subject, *session, record));
   const SteppedInputs steps = FindSteppedInputs(subject.graph().model());
   const std::optional<NudgedWeights> weights = WeightsToMove(subject, steps);
-  for (uint64_t draw = 0; draw < kOutputDraws && !ExplainedByRounding(record); ++draw) {
-    VERNIER_TRY(NudgeInputs(subject, steps, *session, draw, record.output_conditions));
-    if (weights)
-      VERNIER_TRY(NudgeWeights(subject, steps, *weights, draw, record.output_conditions));
+  const uint64_t draws = counted == CountedIn::kBounds ? kFlippingDraws : kOutputDraws;
+  std::vector<BlameOutputCondition>& outputs = record.output_conditions;
+  for (uint64_t draw = 0; draw < draws && !ExplainedByRounding(record); ++draw) {
+    VERNIER_TRY(NudgeInputs(subject, steps, *session, draw, counted, outputs));
+    if (weights) VERNIER_TRY(NudgeWeights(subject, steps, *weights, draw, counted, outputs));
   }
   ProbeSide::Close(session);
   return {};
@@ -170,23 +184,32 @@ Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& ampl
                                   [](const auto& output) { return std::isfinite(output.error); });
   if (outputs.empty() || !finite) return {};
   record.output_conditions = std::move(outputs);
-  // Flipped steps look like amplified rounding, and have their place in the bounds.
-  const bool measurable = !HasQuantisers(subject.graph().model());
-  if (measurable && !ExplainedByRounding(record)) VERNIER_TRY(MeasureOutputs(subject, record));
+  // Where one side alone makes steps, rounding explains little of what they do.
+  const CountedIn counted =
+      HasQuantisers(subject.graph().model()) ? CountedIn::kBounds : CountedIn::kRoundoffs;
+  if (!record.quantises_alone && !ExplainedByRounding(record)) {
+    VERNIER_TRY(MeasureOutputs(subject, counted, record));
+  }
   for (const BlameOutputCondition& output : record.output_conditions) {
     record.condition = std::max(record.condition, output.condition);
   }
   return {};
 }
 
-std::string DescribeCondition(const BlameRecord& record) {
+std::string DescribeCondition(const BlameRecord& record, bool quantises) {
   if (!ExplainedByRounding(record)) return {};
   const auto& outputs = record.output_conditions;
   const auto worst =
       std::max_element(outputs.begin(), outputs.end(),
                        [](const auto& a, const auto& b) { return a.error < b.error; });
-  return "the outputs differ by " + FormatG(worst->error, 3) +
-         " times their error bound, which a condition number of " + FormatG(worst->condition, 3) +
+  const std::string differ =
+      "the outputs differ by " + FormatG(worst->error, 3) + " times their error bound, ";
+  if (quantises) {
+    return differ + "and steps that rounding of the inputs flips explain " +
+           FormatG(worst->condition, 3) +
+           " times: the model makes much of single steps, which is not a fault of a layer";
+  }
+  return differ + "which a condition number of " + FormatG(worst->condition, 3) +
          " explains: the model amplifies rounding, which is not a fault of a layer";
 }
 

@@ -14,13 +14,16 @@ namespace vernier {
 /// `record.output_conditions` and `record.condition`: for each of these outputs from the layers, or
 /// from how far the candidate moves it at most when each float of the inputs moves by one rounding
 /// step (of an iteration without floats, each of the model's weights), in three draws for up to
-/// eight iterations; it ends with the draw that explains all. An output that moves
+/// eight iterations; it ends with the draw that explains all. Where the model quantises, steps that
+/// flip move outputs, whatever the number of roundoffs: there are up to eight draws, and the
+/// condition is twice such a movement, in multiples of the error bound. An output that moves
 /// on the same inputs, too, has no condition: `record.random_nodes` are then the random nodes.
 /// Errors of running; kCancelled.
 Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& amplified,
                       BlameRecord& record);
 
 /// A sentence where `record.output_conditions` explain what the outputs differ by; else empty.
-std::string DescribeCondition(const BlameRecord& record);
+/// Where the model `quantises`, steps that flip do.
+std::string DescribeCondition(const BlameRecord& record, bool quantises);
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ FakeModel Counts() {
 
 class ExplainOutputsTest : public SearchForTest {
  protected:
+  using SearchForTest::SearchForTest;
   BlameRecord Explain(const FakeModel& reference, const FakeModel& candidate, float value) {
     BlameRecord record;
     Result<UnprobedRun> run = Run(reference, candidate, {value});
@@ -57,7 +59,7 @@ class ExplainOutputsTest : public SearchForTest {
 TEST_F(ExplainOutputsTest, OutputsWithinTheirBoundsNeedNoExplanation) {
   const BlameRecord record = Explain(Adds(1), Adds(1), 1);
   EXPECT_THAT(record.output_conditions, IsEmpty());
-  EXPECT_EQ(DescribeCondition(record), "");
+  EXPECT_EQ(DescribeCondition(record, false), "");
 }
 
 TEST_F(ExplainOutputsTest, RoundingThatTheModelAmplifiesExplainsThem) {
@@ -66,7 +68,7 @@ TEST_F(ExplainOutputsTest, RoundingThatTheModelAmplifiesExplainsThem) {
   EXPECT_EQ(record.output_conditions[0].name, "y");
   EXPECT_GT(record.output_conditions[0].error, 1);
   EXPECT_TRUE(ExplainedByRounding(record));
-  EXPECT_THAT(DescribeCondition(record), HasSubstr("the model amplifies rounding"));
+  EXPECT_THAT(DescribeCondition(record, false), HasSubstr("the model amplifies rounding"));
 }
 
 TEST_F(ExplainOutputsTest, AnotherFunctionIsNotExplained) {
@@ -82,6 +84,41 @@ TEST_F(ExplainOutputsTest, WhatMovesOnTheSameInputsHasNoCondition) {
   EXPECT_FALSE(RepeatsItself(record));
   EXPECT_EQ(record.output_conditions[0].condition, 0);
   EXPECT_THAT(record.random_nodes, IsEmpty());  // a Relu is not random
+}
+
+// y = x, and more by this where an input is not the one that is fed.
+FakeModel Grows(float by, float fed) {
+  FakeModel model = Adds(0);
+  model.infer = [by, fed](const TensorMap& feed, int64_t run) {
+    const auto values = feed.front().tensor.As<float>();
+    const bool moved = std::any_of(values.begin(), values.end(), [&](float x) { return x != fed; });
+    return Adds(moved ? by : 0).infer(feed, run);
+  };
+  return model;
+}
+
+class ExplainFlipsTest : public ExplainOutputsTest {
+ protected:
+  ExplainFlipsTest() : ExplainOutputsTest(OneQuantiser()) {}
+};
+
+TEST_F(ExplainFlipsTest, StepsThatRoundingFlipsExplainThem) {
+  const BlameRecord record = Explain(Adds(0.6F), Grows(0.5F, 1), 1);
+  ASSERT_EQ(record.output_conditions.size(), 1U);
+  EXPECT_GT(record.output_conditions[0].error, 1);
+  EXPECT_GE(record.output_conditions[0].condition, record.output_conditions[0].error);
+  EXPECT_TRUE(ExplainedByRounding(record));
+  EXPECT_THAT(DescribeCondition(record, true), HasSubstr("the model makes much of single steps"));
+}
+
+TEST_F(ExplainFlipsTest, MoreThanTwiceWhatTheyMoveIsNotExplained) {
+  EXPECT_FALSE(ExplainedByRounding(Explain(Adds(0.6F), Grows(0.1F, 1), 1)));
+}
+
+TEST_F(ExplainFlipsTest, AModelThatKeepsItsStepsExplainsNothing) {
+  const BlameRecord record = Explain(Adds(0.6F), Adds(0), 1);
+  ASSERT_EQ(record.output_conditions.size(), 1U);
+  EXPECT_FALSE(ExplainedByRounding(record));
 }
 
 }  // namespace
