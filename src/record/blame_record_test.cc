@@ -10,6 +10,11 @@
 namespace vernier {
 namespace {
 
+BlameStepRecord ExampleStep() {
+  const DivergenceRecord divergence{1, 2, 12, 281, 17, 0.5, 0.25, "near tie"};
+  return {1, 12, "y", 3.5, 40, "NaN", true, 7, 1, 0.75, 6, 1, divergence};
+}
+
 BlameRecord Example() {
   BlameRecord record;
   record.culprits.push_back({"conv1", "Conv", {"y"}, kInfinity, 12.5, "its own error is 12.5"});
@@ -21,19 +26,7 @@ BlameRecord Example() {
   record.disturbance.shown_by = {"p", "q"};
   record.resume_key = "key";
   record.within_bounds = "No layer by itself exceeds its error bound, but ...";
-  record.at_step = BlameStepRecord{1,
-                                   12,
-                                   "y",
-                                   3.5,
-                                   40,
-                                   "NaN",
-                                   true,
-                                   7,
-                                   1,
-                                   0.75,
-                                   6,
-                                   1,
-                                   DivergenceRecord{1, 2, 12, 281, 17, 0.5, 0.25, "near tie"}};
+  record.at_step = ExampleStep();
   record.on_flips = BlameFlipsRecord{
       {DecisionRecord()}, {31, 7}, {"y", "top1", 31, 2, 0.5}, {{"conv1", "Conv", -0.25, 1.5}}};
   record.on_flips->decisions[0].kind = "top1";
