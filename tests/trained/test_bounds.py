@@ -168,6 +168,27 @@ class SingleStepsTest(unittest.TestCase):
                 self.assertEqual(ended.returncode, 0, ended.stdout[-2000:])
                 self.assertIn("the model makes much of single steps", ended.stdout)
 
+    def test_run_does_not_verify_what_single_steps_explain(self):
+        for order in BOTH:
+            with self.subTest(order=order):
+                ended = self.run_it("run", self.sound, *order, "--tolerance", "auto")
+                self.assertEqual(ended.returncode, 4, ended.stdout[-2000:])
+                self.assertIn("since codes of quantisers flip", ended.stdout)
+
+    def test_a_difference_that_single_steps_do_not_explain_fails(self):
+        model = onnx.load(self.sound)
+        last = next(n for n in reversed(model.graph.node) if n.op_type == "Sigmoid")
+        shifted = "shifted"
+        model.graph.initializer.append(onnx.numpy_helper.from_array(
+            numpy.array([9], numpy.float32), "nine"))
+        add = onnx.helper.make_node("Add", [last.input[0], "nine"], [shifted])
+        model.graph.node.insert(list(model.graph.node).index(last), add)
+        last.input[0] = shifted
+        onnx.save(model, self.folder / "shifted.onnx")
+        ended = self.run_it("run", "--runner", f"good=onnxrt {self.sound}", "--runner",
+                            f"bad=openvino {self.folder / 'shifted.onnx'}", "--tolerance", "auto")
+        self.assertEqual(ended.returncode, 1, ended.stdout[-2000:])
+
     def test_a_fault_is_named_first(self):
         model = onnx.load(self.sound)
         weights = {weight.name: weight for weight in model.graph.initializer}

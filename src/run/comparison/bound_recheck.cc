@@ -14,6 +14,7 @@ namespace vernier {
 namespace {
 
 constexpr uint64_t kHearingDraws = 3;
+constexpr uint64_t kFlippingDraws = 8;
 // What repeats itself but for the order of its sums differs by no more.
 constexpr double kFewRoundoffs = 8;
 
@@ -26,23 +27,10 @@ double CoarsestBefore(const std::string& name, const TensorMap& made, double of_
   return std::max({of_inputs, of_the_way, own});
 }
 
-// By how much an output has moved, relative to its scale: as a whole, and a single element at most.
-struct Movement {
-  double rms = 0;
-  double element = 0;
-};
-
-// 0 where the two cannot be compared, and where that is no finite number.
-Movement Moved(const std::string& name, const TensorMap& from, const TensorMap& to) {
+Movement MovedOf(const std::string& name, const TensorMap& from, const TensorMap& to) {
   const Tensor* before = Find(from, name);
   const Tensor* after = Find(to, name);
-  const bool comparable = before != nullptr && after != nullptr && !before->bytes().empty() &&
-                          before->dims() == after->dims() && before->dtype() == after->dtype();
-  if (!comparable) return {};
-  const Result<BoundVerdict> moved = MeasureAgainstBound(*before, *after, {});
-  if (!moved.ok() || !std::isfinite(moved->rms) || !(moved->scale > 0)) return {};
-  if (Kind(before->dtype()) == DTypeKind::kComplex) return {.rms = moved->rms};
-  return {moved->rms, SplitErrors(*before, *after, {}).largest / moved->scale};
+  return before == nullptr || after == nullptr ? Movement() : Moved(*before, *after);
 }
 
 // What the draws have made of an output.
@@ -67,10 +55,12 @@ class DrawnMovements {
 };
 
 // An engine takes minutes to build, and would be built for each draw.
-Result<NudgedWeights> WeightsToMove(const LiveRunner& runner) {
+Result<NudgedWeights> WeightsToMove(const LiveRunner& runner, Moves moves) {
   if (runner.backend().Has(BackendTrait::kBuildsEngines))
     return Unimplemented("engines are not built again");
-  return NudgedWeights::Of(runner.plan().model);
+  return NudgedWeights::Of(runner.plan().model, moves == Moves::kInputsAndScales
+                                                    ? MovedWeights::kMatricesAndScales
+                                                    : MovedWeights::kMatrices);
 }
 
 // A runner on a feed whose floats are moved, or with its weights moved: where it has no floats, or
@@ -84,12 +74,12 @@ class MovedInference {
     moved.roundoff_ = CoarsestRoundoff(moved.feed_, moved.steps_);
     const bool has_floats = moved.roundoff_ > 0;
     if (has_floats && moves == Moves::kInputs) return moved;
-    Result<NudgedWeights> weights = WeightsToMove(live[stream]);
+    Result<NudgedWeights> weights = WeightsToMove(live[stream], moves);
     if (!weights.ok() && has_floats) return moved;
     if (!weights.ok()) return weights.status();
     moved.roundoff_ = std::max(moved.roundoff_, weights->roundoff());
     moved.weights_.emplace(*std::move(weights));
-    moved.moves_along_ = moves == Moves::kInputsAndWeights;
+    moved.moves_along_ = moves != Moves::kInputs;
     return moved;
   }
 
@@ -120,6 +110,16 @@ class MovedInference {
 
 }  // namespace
 
+Movement Moved(const Tensor& before, const Tensor& after) {
+  const bool comparable =
+      !before.bytes().empty() && before.dims() == after.dims() && before.dtype() == after.dtype();
+  if (!comparable) return {};
+  const Result<BoundVerdict> moved = MeasureAgainstBound(before, after, {});
+  if (!moved.ok() || !std::isfinite(moved->rms) || !(moved->scale > 0)) return {};
+  if (Kind(before.dtype()) == DTypeKind::kComplex) return {.rms = moved->rms};
+  return {moved->rms, SplitErrors(before, after, {}).largest / moved->scale};
+}
+
 Repeats RepeatsOf(const ModelPlan& model, const std::string& random_operator) {
   const bool is_onnx = model.type == ModelTypeName(ModelType::kOnnx);
   return is_onnx && random_operator.empty() ? Repeats::kSurely : Repeats::kPerhaps;
@@ -138,7 +138,8 @@ Status MeasureConditions(const TensorMap& made, double roundoff, Repeats repeats
   std::map<double, std::vector<std::pair<const std::string, RecheckedOutput>*>> by_roundoff;
   for (auto& entry : rechecked) {
     const double own = CoarsestBefore(entry.first, made, roundoff, entry.second.roundoff);
-    entry.second.repeats = surely || Moved(entry.first, made, repeated).rms <= kFewRoundoffs * own;
+    entry.second.repeats =
+        surely || MovedOf(entry.first, made, repeated).rms <= kFewRoundoffs * own;
     if (entry.second.repeats) by_roundoff[own].push_back(&entry);
   }
   const uint64_t draws = kHearingDraws - (surely ? 0 : 1);
@@ -148,7 +149,7 @@ Status MeasureConditions(const TensorMap& made, double roundoff, Repeats repeats
       VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, infer(Nudge{draw, own}));
       for (auto* entry : outputs) {
         DrawnMovements& drawn = moves[entry->first];
-        drawn.Add(Moved(entry->first, made, moved));
+        drawn.Add(MovedOf(entry->first, made, moved));
         drawn.Give(own, entry->second);
       }
     }
@@ -221,6 +222,43 @@ Status BoundRecheck::Measure(Subject subject, std::span<const OutputToRecheck> o
     known_[{subject, name}] = output;
   }
   return status;
+}
+
+std::vector<Movement> BoundRecheck::MoveByRounding(size_t stream,
+                                                   std::span<const OutputToMove> outputs,
+                                                   const TensorMap& made) {
+  std::vector<OutputToMove> unknown;
+  for (const OutputToMove& output : outputs) {
+    if (moved_.try_emplace({stream, output.name}).second) unknown.push_back(output);
+  }
+  // What an inference that failed has not told stays unknown.
+  if (!unknown.empty()) (void)Move(stream, unknown, made);
+  std::vector<Movement> moved;
+  for (const OutputToMove& output : outputs) moved.push_back(moved_.at({stream, output.name}));
+  return moved;
+}
+
+Status BoundRecheck::Move(size_t stream, std::span<const OutputToMove> outputs,
+                          const TensorMap& made) {
+  const bool repeats =
+      RepeatsOf(live_[stream].plan().model, live_.opener().random_numbers()) == Repeats::kSurely;
+  // With --noise-floor the feed is not the one that `made` is of.
+  if (!repeats || live_.plan().noise_floor || !CanInfer(stream)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const MovedInference inference,
+                           MovedInference::Of(live_, stream, bounds_, Moves::kInputsAndScales));
+  bool enough = false;
+  for (uint64_t draw = 0; draw < kFlippingDraws && !enough; ++draw) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made_now,
+                             inference.Infer(Nudge{draw, inference.roundoff()}));
+    enough = true;
+    for (const OutputToMove& output : outputs) {
+      const Movement now = MovedOf(output.name, made, made_now);
+      Movement& most = moved_[{stream, output.name}];
+      most = {std::max(most.rms, now.rms), std::max(most.element, now.element)};
+      enough &= output.IsEnough(most);
+    }
+  }
+  return {};
 }
 
 }  // namespace vernier

@@ -36,6 +36,14 @@ struct RecheckedOutput {
   bool repeats = true;   ///< false: the same feed moves it, too, by more than eight roundoffs
 };
 
+/// By how much an output has moved, relative to its scale: as a whole, and a single element at
+/// most. 0 where two outputs cannot be compared, and where that is no finite number.
+struct Movement {
+  double rms = 0;
+  double element = 0;
+};
+Movement Moved(const Tensor& before, const Tensor& after);
+
 /// An inference of the runner: of the unchanged feed without a nudge, else with every float moved.
 using InferMoved = std::function<Result<TensorMap>(std::optional<Nudge> nudge)>;
 
@@ -78,7 +86,19 @@ struct OutputToRecheck {
 
 /// What the draws move. Weights are moved along where one of two sides rounds them, or what layers
 /// make, to a short type and the other does not: that is most of what they differ by.
-enum class Moves : uint8_t { kInputs, kInputsAndWeights };
+/// Behind quantisers scales are moved, too: there the layers' roundings flip steps, and those of
+/// the inputs may flip none.
+enum class Moves : uint8_t { kInputs, kInputsAndWeights, kInputsAndScales };
+
+/// An output, and how far it is to be moved.
+struct OutputToMove {
+  std::string name;
+  Movement enough = {};
+
+  bool IsEnough(const Movement& moved) const {
+    return moved.rms >= enough.rms && moved.element >= enough.element;
+  }
+};
 
 class BoundRecheck {
  public:
@@ -97,6 +117,13 @@ class BoundRecheck {
   std::vector<RecheckedOutput> Recheck(size_t stream, std::span<const OutputToRecheck> outputs,
                                        const TensorMap& made, Moves moves);
 
+  /// By how much rounding of inputs and scales moves these outputs of a stream, which `made` holds,
+  /// at most: in up to eight draws, since few steps of quantisers flip in one, or none. The first
+  /// draw after which all have reached what is `enough` is the last. Nothing where it cannot be
+  /// measured, or does not repeat itself. What was measured once is not measured again.
+  std::vector<Movement> MoveByRounding(size_t stream, std::span<const OutputToMove> outputs,
+                                       const TensorMap& made);
+
  private:
   struct Subject {
     size_t stream = 0;
@@ -107,9 +134,13 @@ class BoundRecheck {
   RecheckedOutput KnownOf(Subject subject, const std::string& name) const;
   Status Measure(Subject subject, std::span<const OutputToRecheck> outputs, const TensorMap& made);
 
+  // Adds to the movements of the outputs in moved_.
+  Status Move(size_t stream, std::span<const OutputToMove> outputs, const TensorMap& made);
+
   LiveRuns& live_;
   const PairErrorBounds& bounds_;
   std::map<std::pair<Subject, std::string>, RecheckedOutput> known_;
+  std::map<std::pair<size_t, std::string>, Movement> moved_;
 };
 
 }  // namespace vernier

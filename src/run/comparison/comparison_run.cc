@@ -10,6 +10,7 @@
 #include "compare/validate.h"
 #include "run/comparison/pair_decoding.h"
 #include "run/comparison/script_comparison.h"
+#include "run/comparison/undecided_outputs.h"
 #include "run/feeds/run_scripts.h"
 #include "vernier/compare_options.h"
 
@@ -290,10 +291,14 @@ Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, const 
                            (parts_.steps == nullptr || parts_.steps->AtHand(step.iteration));
   if (!can_recheck) return comparison;
   const std::optional<ErrorBounds> wider = RecheckBounds(pair, step, comparison);
-  if (!wider) return comparison;
-  ComparedStep again = step;
-  again.detail.bounds = &*wider;
-  return ComparePair(again, sides);
+  if (wider) {
+    ComparedStep again = step;
+    again.detail.bounds = &*wider;
+    VERNIER_ASSIGN_OR_RETURN(comparison, ComparePair(again, sides));
+  }
+  LeaveUndecided(*bounds_.recheck, {pair.first, pair.second}, step.outputs, *step.detail.bounds,
+                 comparison);
+  return comparison;
 }
 
 Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs,

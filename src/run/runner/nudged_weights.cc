@@ -1,8 +1,10 @@
 #include "run/runner/nudged_weights.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,29 +22,43 @@ namespace {
 // Of the moved weights, which lie in memory beside the model.
 constexpr uint64_t kMostMovedBytes = uint64_t{256} << 20;
 
-bool IsMovable(const OnnxTensor& tensor) {
-  return CanNudge(tensor.dtype) && tensor.dims.size() >= 2 && !tensor.external && !tensor.split;
+bool IsMovable(const OnnxTensor& tensor, const std::set<std::string_view>& scales) {
+  const bool is_weight = tensor.dims.size() >= 2 || scales.contains(tensor.name);
+  return is_weight && CanNudge(tensor.dtype) && !tensor.external && !tensor.split;
+}
+
+std::set<std::string_view> ScalesOf(const OnnxGraph& graph) {
+  std::set<std::string_view> scales;
+  for (const OnnxNode& node : graph.nodes) {
+    if (node.op_type == "Mul" || node.op_type == "Add") {
+      for (const std::string_view input : graph.Inputs(node)) scales.insert(input);
+    }
+  }
+  return scales;
 }
 
 // The weights of a graph, and those that some exporters keep in `Constant` nodes.
-void AddWeights(const OnnxModel& model, const OnnxGraph& graph, std::vector<OnnxTensor>& weights) {
+void AddWeights(const OnnxModel& model, const OnnxGraph& graph, MovedWeights which,
+                std::vector<OnnxTensor>& weights) {
+  const std::set<std::string_view> scales =
+      which == MovedWeights::kMatricesAndScales ? ScalesOf(graph) : std::set<std::string_view>();
   for (const OnnxTensor& tensor : graph.initializers) {
-    if (IsMovable(tensor)) weights.push_back(tensor);
+    if (IsMovable(tensor, scales)) weights.push_back(tensor);
   }
   for (const OnnxNode& node : graph.nodes) {
     if (node.op_type != "Constant") continue;
     NodeAttributes attributes(model, node);
     const OnnxAttribute* value = attributes.Find("value");
-    if (value != nullptr && value->tensor && IsMovable(*value->tensor)) {
+    if (value != nullptr && value->tensor && IsMovable(*value->tensor, {})) {
       weights.push_back(*value->tensor);
     }
   }
 }
 
-std::vector<OnnxTensor> WeightsOf(const OnnxModel& model) {
+std::vector<OnnxTensor> WeightsOf(const OnnxModel& model, MovedWeights which) {
   std::vector<OnnxTensor> weights;
-  AddWeights(model, model.graph(), weights);
-  for (const OnnxGraph& body : model.contents().subgraphs) AddWeights(model, body, weights);
+  AddWeights(model, model.graph(), which, weights);
+  for (const OnnxGraph& body : model.contents().subgraphs) AddWeights(model, body, which, weights);
   return weights;
 }
 
@@ -60,14 +76,14 @@ Status MoveWeight(const OnnxModel& model, const OnnxTensor& tensor, Nudge nudge,
 
 }  // namespace
 
-Result<NudgedWeights> NudgedWeights::Of(const ModelPlan& plan) {
+Result<NudgedWeights> NudgedWeights::Of(const ModelPlan& plan, MovedWeights which) {
   const bool changed = plan.edited() || plan.fp_to_fp16 || plan.shape_inference;
   if (plan.type != ModelTypeName(ModelType::kOnnx) || changed) {
     return Unimplemented("weights are moved in ONNX models alone, as the file has them");
   }
   VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(plan.path));
-  NudgedWeights weights(plan, std::move(model));
-  for (const OnnxTensor& tensor : WeightsOf(weights.model_)) {
+  NudgedWeights weights(plan, which, std::move(model));
+  for (const OnnxTensor& tensor : WeightsOf(weights.model_, which)) {
     weights.roundoff_ = std::max(weights.roundoff_, UnitRoundoff(tensor.dtype));
   }
   if (weights.roundoff_ == 0) return Unimplemented("the model has no weights that can be moved");
@@ -78,7 +94,7 @@ Result<std::shared_ptr<const ModelSource>> NudgedWeights::Move(std::optional<Nud
   std::vector<Tensor> moved;
   std::vector<WirePatch> patches;
   uint64_t bytes = 0;
-  for (const OnnxTensor& tensor : WeightsOf(model_)) {
+  for (const OnnxTensor& tensor : WeightsOf(model_, which_)) {
     if (!nudge || bytes >= kMostMovedBytes) continue;
     VERNIER_TRY(MoveWeight(model_, tensor, *nudge, moved, patches));
     bytes += moved.back().bytes().size();

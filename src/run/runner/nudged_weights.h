@@ -15,12 +15,17 @@
 
 namespace vernier {
 
+/// Which floats of a model are moved. Of those with fewer than two dimensions, which may be sizes
+/// and limits, only what `Mul` and `Add` read: scales and biases, which are all that is no integer
+/// in the layers of a quantised model.
+enum class MovedWeights : uint8_t { kMatrices, kMatricesAndScales };
+
 class NudgedWeights {
  public:
   /// kUnimplemented for a model that is no ONNX or is to be changed on its way to the runner, and
-  /// for one without weights that can be moved: floats of two dimensions or more, in the file
-  /// itself. Others may be sizes, scales and limits. Otherwise the errors of OnnxModel::Open.
-  static Result<NudgedWeights> Of(const ModelPlan& plan);
+  /// for one without such weights in the file itself. Otherwise the errors of OnnxModel::Open.
+  static Result<NudgedWeights> Of(const ModelPlan& plan,
+                                  MovedWeights which = MovedWeights::kMatrices);
 
   /// Of the coarsest type of weights.
   double roundoff() const { return roundoff_; }
@@ -30,9 +35,11 @@ class NudgedWeights {
   Result<std::shared_ptr<const ModelSource>> Move(std::optional<Nudge> nudge) const;
 
  private:
-  NudgedWeights(const ModelPlan& plan, OnnxModel model) : plan_(plan), model_(std::move(model)) {}
+  NudgedWeights(const ModelPlan& plan, MovedWeights which, OnnxModel model)
+      : plan_(plan), which_(which), model_(std::move(model)) {}
 
   ModelPlan plan_;
+  MovedWeights which_;
   OnnxModel model_;
   double roundoff_ = 0;
 };
