@@ -55,8 +55,8 @@ class StepWords(StepsCase):
                 ((*sliced, "--map-outputs", "q*=r*"), "such outputs; there are 'y', 'hn'"),
                 ((*sliced, "--compare", "q:logits"), "there is no output 'q', but 'y', 'hn'"),
                 ((*sliced, "--tokens", "t.npy"), "--tokens has no effect without --compare logits"),
-                ((*sliced, "--seed", "3", "9"), "'9' is no value of an option, so it is taken for "
-                 "the model, and each runner has one of its own: leave it out")):
+                ((*sliced, "--seed", "3", "9"), "'9' is taken for the model, and no runner uses "
+                 "it, since each has one of its own: leave it out")):
             with self.subTest(words=words):
                 self.assertIn(said, self.run_two(*words, code=2))
         said = self.run_two("--load-inputs", "x.json", "--step-slice", "x:axis=1,size=30", code=3)

@@ -4,7 +4,7 @@ import json
 import shutil
 import unittest
 
-from fault_run import FaultTest
+from fault_run import FaultTest, Run
 
 
 class Survivors(FaultTest):
@@ -22,8 +22,10 @@ class Survivors(FaultTest):
         for runner in runners:
             name, _, model = runner.partition(" ")
             words += ["--runner", f"{name}=fake {self.folder / model if model else ''}".strip()]
-        return self.begin(*words, "--iterations", "4", "--save-record", self.record, *options,
-                          behaviour=f"model=guilty {behaviour}").end()
+        words += ["--iterations", "4", "--save-record", self.record, *options]
+        # The model of those that name none.
+        shared = [self.model] if any(" " not in runner for runner in runners) else []
+        return Run([*shared, *words], f"model=guilty {behaviour}", self.notes / "note").end()
 
     def failures(self):
         runners = json.loads(self.record.read_text())["runners"]

@@ -255,8 +255,8 @@ Status CheckModelIsUsed(const ParsedArgs& args) {
   });
   if (model.empty() || runners == 0 || with_others < runners) return {};
   return InvalidArgument("'" + model +
-                         "' is no value of an option, so it is taken for the model, and each "
-                         "runner has one of its own: leave it out");
+                         "' is taken for the model, and no runner uses it, since each has one of "
+                         "its own: leave it out");
 }
 
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "report/text/run_summary.h"
 
@@ -44,10 +45,21 @@ TEST(FormatDecode, SaysWhereTokensPart) {
   EXPECT_EQ(FormatDecode(PartedPair("near tie")),
             "12 of 16 tokens of 2 prompts agree (75 %); 1 prompt diverges, after a median of 5.5 "
             "agreeing tokens over all prompts, at the least 3; at step 3 of sequence 1, prompt 0: "
-            "token 281 against 17, apart by 0.0025 in a and 0.0005 in b: a near tie, the logits "
-            "are within their tolerance; 4 steps after a divergence, with other histories, were "
-            "not compared");
+            "token 281 against 17, apart by 0.0025 in a and 0.0005 in b: a near tie; 4 steps after "
+            "a divergence, with other histories, were not compared");
   EXPECT_EQ(FormatDecode(PairRecord()), "");
+}
+
+TEST(FormatDecode, SaysOfANearTieWhetherTheLogitsPass) {
+  constexpr std::string_view kWithin = "a near tie, the logits are within their tolerance; 4 steps";
+  PairRecord pair = PartedPair("near tie");
+  OutputRecord& logits = pair.outputs.emplace_back();
+  logits.name = "logits";
+  logits.compared = 8;
+  logits.passed = 8;
+  EXPECT_THAT(FormatDecode(pair), HasSubstr(kWithin));
+  logits.passed = 7;
+  EXPECT_THAT(FormatDecode(pair), Not(HasSubstr(kWithin)));
 }
 
 TEST(FormatDecode, SaysThatAllAgree) {
