@@ -32,12 +32,17 @@ bool WithFunction(const OnnxModel& model, const OnnxNode& node, size_t inputs, V
     if (op == "Sub") return visit([](const double* x) { return x[0] - x[1]; });
     if (op == "Mul") return visit([](const double* x) { return x[0] * x[1]; });
     if (op == "Div") return visit([](const double* x) { return x[0] / x[1]; });
+    if (op == "PRelu") return visit([](const double* x) { return x[0] * (x[0] < 0 ? x[1] : 1); });
   }
   if (op == "Clip" && inputs == 3) {
     return visit([](const double* x) { return std::min(std::max(x[0], x[1]), x[2]); });
   }
   if (inputs != 1) return false;
   if (op == "Relu") return visit([](const double* x) { return std::max(x[0], 0.0); });
+  if (op == "LeakyRelu") {
+    const double slope = number("alpha", 0.01);
+    return visit([=](const double* x) { return x[0] * (x[0] < 0 ? slope : 1); });
+  }
   if (op == "HardSwish") {
     return visit([](const double* x) { return x[0] * std::clamp(x[0] / 6 + 0.5, 0.0, 1.0); });
   }

@@ -92,6 +92,22 @@ TEST(PassedOnTest, ADequantisedStepIsLargeBesideTheValues) {
   EXPECT_GE(seen.at("y").reached + seen.at("y").fresh, 0.25);
 }
 
+// A flipped code comes out of it as large as it went in, on a scale that is smaller.
+TEST(PassedOnTest, ARectifierThatLeaksPassesOnWhatItKeeps) {
+  const std::string graph =
+      kSteps + Do("LeakyRelu", {"y"}, "leaky") + Do("Identity", {"leaky"}, "last");
+  const auto seen = [](float p, float q) {
+    std::vector<SeenTensor> tensors = {{"p", {-100, -100, -100, p}, {1, 4}},
+                                       {"q", {0, 0, 0, q}, {1, 4}},
+                                       {"y", {-100, -100, -100, (q - 200) / 2}, {1, 4}}};
+    tensors.push_back({"leaky", {-1, -1, -1, (q - 200) / 2}, {1, 4}});
+    return tensors;
+  };
+  const auto errors = PredictBoth(graph, seen(0.75F, 201), seen(0.75F, 202));
+  const double step = 0.5 / std::sqrt((1 + 1 + 1 + 0.25) / 4);
+  EXPECT_GE(errors.at("leaky").rms, step / 2 * 0.99);
+}
+
 // Averages of codes lie on a grid: where that meets the ends of steps, more flip than do elsewhere.
 TEST(PassedOnTest, ValuesAtTheEndOfAStepMayGoToEither) {
   const auto clear = PredictBoth(kSteps, StepsSeen(0.6F, 201), StepsSeen(0.6F, 201));

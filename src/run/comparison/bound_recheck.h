@@ -110,6 +110,9 @@ class BoundRecheck {
     return stream < live_.size() && live_[stream].opened() && !bounds_.last_feed().empty();
   }
 
+  /// Are there tensors that were marked? What is before an output was then compared, too.
+  bool any_marked() const { return live_.any_marked(); }
+
   /// Of these outputs of a stream, which `made` holds, the condition, over that of `since`: see
   /// MeasureConditions. 1 where it cannot be measured: a saved stream, neither a float input nor
   /// weights that can be moved, an inference that fails. What was measured once is not measured

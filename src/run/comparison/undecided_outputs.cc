@@ -56,6 +56,8 @@ void LeaveUndecided(const Candidate& over, const Movement& moved) {
 void LeaveUndecided(BoundRecheck& recheck, std::pair<size_t, size_t> pair,
                     const IterationOutputs& outputs, const ErrorBounds& bounds,
                     IterationComparison& comparison) {
+  // A marked tensor is judged by what the one before it shows.
+  if (recheck.any_marked()) return;
   const std::vector<Candidate> over = OverBehindQuantisers(bounds, comparison);
   const bool second = !recheck.CanInfer(pair.first);
   const size_t stream = second ? pair.second : pair.first;
