@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "data/data_files.h"
 #include "io/bytes/directory_listing.h"
@@ -12,8 +13,10 @@
 #include "io/results/iteration_directory.h"
 #include "io/results/results_writer.h"
 #include "io/results/shard_file_name.h"
+#include "record/side_names.h"
 #include "run/feeds/shard_names.h"
 #include "util/interruption.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -65,6 +68,7 @@ class Concatenation {
   Status WriteOutputs(const std::string& output) {
     VERNIER_ASSIGN_OR_RETURN(
         const auto writer, ResultsWriter::Create(output, RunnerNames(), SingleFileFormat(output)));
+    LookForOtherSteps(output);
     const Status status = AppendAll(*writer);
     if (status.ok()) {
       log_.Info("Saving output file containing concatenated iteration(s) to " + output);
@@ -98,16 +102,37 @@ class Concatenation {
     return static_cast<size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
   }
 
+  // A file has one account of how the steps of a runner were fed. Marks of feeds say it as well.
+  void LookForOtherSteps(const std::string& output) {
+    std::map<std::string, std::set<std::string>> accounts;
+    for (const DataSource& source : sources_) {
+      for (const SavedRun& run : source.tensors.reader->runs()) {
+        if (run.iterations > 0) accounts[RunnerNameOf(run)].insert(run.steps);
+      }
+    }
+    for (const auto& [name, steps] : accounts) {
+      if (steps.size() > 1) of_other_steps_.insert(name);
+    }
+    if (of_other_steps_.empty()) return;
+    const std::vector<std::string> names(of_other_steps_.begin(), of_other_steps_.end());
+    log_.Warning("'" + output + "' does not say any more how the steps of " +
+                 JoinWords(ShortNames(names), " and ") +
+                 " were fed, and from what inputs, because that differs between the files, or one "
+                 "does not say it: it is also compared with outputs of others");
+  }
+
   Status AppendRun(const DataSource& source, size_t run, ResultsWriter& writer) {
     const SavedRun& saved = source.tensors.reader->runs()[run];
     const std::string name = RunnerNameOf(saved);
-    VERNIER_TRY(writer.NoteSteps(IndexOf(name), saved.steps));
+    const bool keeps = !of_other_steps_.contains(name);
+    if (keeps) VERNIER_TRY(writer.NoteSteps(IndexOf(name), saved.steps));
     for (size_t i = 0; i < saved.iterations; ++i) {
       VERNIER_TRY(CheckInterrupted(interrupted_));
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, source.tensors.reader->Read(run, i));
       if (result.runner_name.empty()) result.runner_name = name;
       WatchNames(name, result.outputs, source.path, i);
-      VERNIER_TRY(writer.Append(IndexOf(name), result, source.tensors.reader->FeedOf(run, i)));
+      VERNIER_TRY(writer.Append(IndexOf(name), result,
+                                keeps ? source.tensors.reader->FeedOf(run, i) : std::nullopt));
     }
     return {};
   }
@@ -128,6 +153,7 @@ class Concatenation {
   const std::atomic<int>& interrupted_;
   Logger& log_;
   std::vector<std::string> names_;
+  std::set<std::string> of_other_steps_;  // runners
   std::map<std::string, std::string> first_names_;
 };
 

@@ -19,7 +19,8 @@ struct DataJoinPlan {
 
 /// Writes the iterations of all files one after another (of shards by stride in turn), one in
 /// memory at a time; outputs by the names of their runners, with the marks of what they were made
-/// from. A warning for an iteration with other names than the first. kInvalidArgument for inputs
+/// from, unless the files differ in how the steps of a runner were fed: then a warning. Another for
+/// an iteration with other names than the first. kInvalidArgument for inputs
 /// beside outputs, where `output` is read, and as CheckShardsInOrder(); kMalformed, kIo,
 /// kCancelled. Without success no file is left.
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log);

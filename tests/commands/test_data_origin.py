@@ -95,6 +95,28 @@ class DataOrigin(StepsCase):
         self.save_feeds("feeds.json", self.recordings(4)[1:])
         self.run_beside("second.npz", 0)
 
+    def test_files_that_were_fed_in_other_ways_have_no_common_account(self):
+        """Whichever is last: neither is taken for that of all iterations."""
+        self.save_feeds("feeds.json", self.recordings(4))
+        for state in ("own", "reference"):
+            ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner",
+                                 "b=onnxrt m.onnx", "--load-inputs", "feeds.json", *STEPS,
+                                 "--state", state, "--save-outputs", f"{state}.npz")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.data("convert", "own.npz", "-o", "none.json")
+        self.assertNotIn(LOST, self.data("concat", "own.npz", "own.npz", "-o", "twice.npz"))
+        self.data("convert", "twice.npz", "-o", "again.npz")
+        untold = "'joined.npz' does not say how its steps were fed"
+        self.assertNotIn("does not say", self.compare("twice.npz", "again.npz", code=0))
+        for parts in (("reference", "own"), ("own", "none")):
+            for first, last in (parts, parts[::-1]):
+                with self.subTest(first=first, last=last):
+                    files = [f + (".json" if f == "none" else ".npz") for f in (first, last)]
+                    said = self.data("concat", *files, "-o", "joined.npz")
+                    self.assertIn("'joined.npz' " + LOST + " how the steps of a and b were fed",
+                                  said)
+                    self.assertIn(untold, self.compare("twice.npz", "joined.npz", code=0))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -285,6 +285,22 @@ def infer(feed):
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
                 self.assertEqual(self.times()["y"]["steps"], 10)
 
+    def test_saved_steps_of_such_a_runner_may_lack_them_too(self):
+        self.recurrent("a.onnx")
+        self.save_feeds("f.json", self.recordings())
+        self.whole("all.onnx", 5, [5])
+        live = "run --load-inputs f.json --feed-back auto --step-slice x:axis=1".split()
+        same = ("--map-outputs", "hn=", "--atol", "1e-5")
+        self.assertEqual(self.vernier(
+            *live, "--runner", "a=onnxrt a.onnx", "--runner", "q=onnxrt all.onnx", "--steps-axis",
+            "q:0", *same, "--save-outputs", "s.npz").code, 0)
+        self.recurrent("b.onnx", 1.01)
+        load = (*live, "--load-outputs", "s.npz", "--pairs", "x:q", "--runner")
+        for words, code in ((("compare", "s.npz"), 0), ((*load, "x=onnxrt a.onnx"), 0),
+                            ((*load, "x=onnxrt b.onnx", "--pairs", "q:x"), 1)):
+            ended = self.vernier(*words, *same)
+            self.assertEqual(("the shapes" in ended.out, ended.code), (False, code), ended.out)
+
     def test_resume_does_not_go_on_with_other_steps(self):
         self.recurrent("m.onnx")
         words = ["run", "m.onnx", "--onnxrt", "--save-outputs", "o.npz", "--resume",

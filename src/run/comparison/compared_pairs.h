@@ -40,6 +40,9 @@ struct ComparedPair {
   int64_t of_other_inputs = 0;        ///< iterations, not compared for that
   std::string why_other_inputs = {};  ///< of the first of them
 
+  /// Saved sides that were cut from outputs for all steps.
+  bool first_all_steps = false, second_all_steps = false;
+
   /// Whether the sides of an iteration were made from inputs of the same names and types, and of
   /// other shapes or values, or their steps were fed otherwise.
   bool HasOtherInputs(const FeedMarks& feeds) const;
@@ -53,6 +56,7 @@ struct FedPair {
   std::string why_other;      ///< ComparedPair::other_steps
   bool own_errors = false;    ///< the same there
   bool given_tokens = false;  ///< saved sides, decoded with tokens that no runner chose
+  bool first_all_steps = false, second_all_steps = false;  ///< ComparedPair
 };
 
 struct ComparedPairs {

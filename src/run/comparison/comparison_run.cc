@@ -92,6 +92,8 @@ void ComparisonRun::TakeFeeding(std::vector<FedPair> fed) {
     Pair& pair = compared_.pairs[i];
     pair.other_steps = std::move(fed[i].why_other);
     pair.own_errors = fed[i].own_errors;
+    pair.first_all_steps = fed[i].first_all_steps;
+    pair.second_all_steps = fed[i].second_all_steps;
     pair.tokens.SetForced(given || fed[i].given_tokens || fed[i].own_errors);
   }
 }

@@ -9,9 +9,9 @@
 namespace vernier {
 
 void StepSides::FitWholeSequences(const ComparedPair& pair, MatchedSides& sides) const {
-  if (steps_ == nullptr) return;
-  const bool second = steps_->axis(pair.second).has_value();
-  if (!second && !steps_->axis(pair.first)) return;
+  const auto takes_all = [&](size_t stream) { return steps_ != nullptr && steps_->axis(stream); };
+  const bool second = pair.second_all_steps || takes_all(pair.second);
+  if (!second && !pair.first_all_steps && !takes_all(pair.first)) return;
   TensorMap parts = second ? sides.b().outputs : sides.a().outputs;
   const TensorMap& others = second ? sides.a().outputs : sides.b().outputs;
   for (const OutputPair& met : sides.pairing.pairs) {

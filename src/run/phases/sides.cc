@@ -129,7 +129,8 @@ void NoteOtherSteps(const Comparing& comparing) {
     FedPair& here =
         fed.emplace_back(loaded.WhyOtherSteps(pair.first, pair.second, live, pair.shown),
                          loaded.AreOwnErrors(pair.first, pair.second, live),
-                         loaded.HaveGivenTokens(pair.first, pair.second));
+                         loaded.HaveGivenTokens(pair.first, pair.second),
+                         loaded.IsOfAllSteps(pair.first), loaded.IsOfAllSteps(pair.second));
     if (!loaded.lenient() || here.why_other.empty()) continue;
     loaded.WarnOfOtherInputs(pair.label() + ": " + here.why_other);
     here.why_other.clear();

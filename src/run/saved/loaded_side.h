@@ -60,6 +60,8 @@ class LoadedSide {
   bool AreOwnErrors(size_t first, size_t second, const std::vector<std::string>& live) const;
   /// Were both decoded with tokens that no runner chose? False where a side is a runner.
   bool HaveGivenTokens(size_t first, size_t second) const;
+  /// Was a saved side cut from outputs for all steps (--steps-axis)? False of a runner.
+  bool IsOfAllSteps(size_t side) const;
   /// Whether that is still to be asked: once, if anything is loaded.
   bool AsksForSteps() { return !runs().empty() && !std::exchange(asked_for_steps_, true); }
 

@@ -123,4 +123,8 @@ bool LoadedSide::HaveGivenTokens(size_t first, size_t second) const {
          ReadFeeding(runs()[second - live_.size()].steps).given_tokens;
 }
 
+bool LoadedSide::IsOfAllSteps(size_t side) const {
+  return side >= live_.size() && ReadFeeding(runs()[side - live_.size()].steps).all_at_once;
+}
+
 }  // namespace vernier

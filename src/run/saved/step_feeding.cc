@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kState = "--state", kFeedBack = "--feed-back", kSlice = "--step-slice",
                            kAdvance = "--advance", kInitial = "--initial-state", kReset = "--reset",
-                           kDecode = "--decode", kStop = "--decode-stop";
+                           kDecode = "--decode", kStop = "--decode-stop", kAxis = "--steps-axis";
 // No options: of whom words are, what HashOfSteps() made of them, and which iterations are there.
 constexpr std::string_view kInside = "state-inside", kLabelled = "labelled", kHash = "hash",
                            kIterations = "iterations";
@@ -180,6 +180,7 @@ std::string DescribeFeeding(const RunPlan& plan, const StepStates& states, size_
   const bool inside = states.HasStateInside(runner);
   if (inside) text.Add(kInside, "yes");
   text.AddWords(kSlice, steps.slices, runners, runners[runner]);
+  if (const auto axis = states.axis(runner)) text.Add(kAxis, std::to_string(*axis));
   for (const std::string& word : steps.advances) text.Add(kAdvance, word);
   if (!steps.initial_state.empty()) text.Add(kInitial, HashOfSource(steps.initial_state));
   if (inside && runner < plan.runners.size()) {
@@ -270,6 +271,7 @@ SavedFeeding ReadFeeding(const std::string& text) {
     found.tokens = TokenPair{.logits = logits, .tokens = first(kTokens)};
   }
   found.given_tokens = feeding.contains(kGiven);
+  found.all_at_once = feeding.contains(kAxis);
   return found;
 }
 

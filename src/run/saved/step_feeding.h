@@ -23,6 +23,7 @@ struct SavedFeeding {
   std::vector<StatePair> pairs;
   std::optional<TokenPair> tokens;
   bool given_tokens = false;
+  bool all_at_once = false;  ///< its steps were cut from outputs for all (--steps-axis)
 };
 SavedFeeding ReadFeeding(const std::string& feeding);
 
