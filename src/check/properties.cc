@@ -9,8 +9,6 @@
 #include "check/state_properties.h"
 #include "check/trial.h"
 #include "run/runner/neutral_settings.h"
-#include "util/counted.h"
-#include "util/first_line.h"
 #include "util/split_words.h"
 
 namespace vernier {
@@ -42,17 +40,6 @@ bool HoldRepeats(Subject& subject, Trial& trial, const Sample& sample) {
     if (!HoldLater(trial, what, sample.feed, later, probe)) return false;
   }
   return true;
-}
-
-// `sizes` and how long the state of the model was looked at.
-std::string WithLater(const Subject& subject, std::string said) {
-  if (!subject.probe->runner().keeps_state()) return said;
-  const Probe::Continuation& later = subject.samples.front().later;
-  const std::string count =
-      Counted(static_cast<int64_t>(later.outputs.size()) + 1, "inference") + " after each reset";
-  const std::string why =
-      later.failure.ok() ? "" : ", as the next one fails: " + FirstLine(later.failure.message());
-  return said + (said.empty() ? "" : "; ") + count + why;
 }
 
 PropertyRecord RepeatedRuns(Subject& subject) {

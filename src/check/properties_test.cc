@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -134,6 +135,67 @@ TEST_F(RowPropertiesTest, ARowIsTheSameAlone) {
   const PropertyRecord record = Try(ByRows(kByPlace), BatchOfOne);
   EXPECT_EQ(record.verdict, PropertyVerdict::kBroken);
   EXPECT_THAT(record.smallest_case, HasSubstr("row 1 of a batch of 2"));
+}
+
+// y = 2 x + h, where the state h is what `next` makes of the rows of 2 x + h.
+FakeModel WithState(const std::function<std::vector<float>(std::vector<float> rows)>& next) {
+  FakeModel model = ByRows(kDouble);
+  const auto state = std::make_shared<std::vector<float>>();
+  model.reset = [state] { state->clear(); };
+  model.infer = [state, next](const TensorMap& feed, int64_t) {
+    const Tensor& x = feed.front().tensor;
+    std::vector<float> y(x.As<float>().begin(), x.As<float>().end());
+    state->resize(y.size());
+    for (size_t i = 0; i < y.size(); ++i) y[i] = 2 * y[i] + (*state)[i];
+    *state = next(y);
+    return FakeAnswer{FakeAnswer::Kind::kOutputs, TensorMap{{"y", Floats(x.dims(), y)}}};
+  };
+  return model;
+}
+
+class RowStatesTest : public RowPropertiesTest {
+ protected:
+  RowStatesTest() { samples_.front().later.outputs.resize(2); }
+};
+
+TEST_F(RowStatesTest, HoldWhereStatesOfRowsStayApart) {
+  for (const auto property : {IdenticalRows, PermutedRows, BatchOfOne}) {
+    plan_.runners.clear();
+    const PropertyRecord record =
+        Try(WithState([](std::vector<float> rows) { return rows; }), property);
+    EXPECT_EQ(record.verdict, PropertyVerdict::kHolds) << record.detail;
+    EXPECT_THAT(record.detail, HasSubstr("; 3 inferences after each reset"));
+    probe_.reset();
+  }
+}
+
+TEST_F(RowStatesTest, RowsThatMeetInTheStateAreFound) {
+  const PropertyRecord record = Try(WithState([](std::vector<float> rows) {
+                                      return std::vector<float>(rows.size(), rows.front());
+                                    }),
+                                    PermutedRows);
+  EXPECT_EQ(record.verdict, PropertyVerdict::kBroken) << record.detail;
+  EXPECT_EQ(record.smallest_case, "a batch of 2 rows reversed, inference 2");
+}
+
+TEST_F(RowStatesTest, ARowWhoseStateIsMadeOfOthersIsNotAsAlone) {
+  const auto shift = [](std::vector<float> rows) {
+    std::rotate(rows.begin(), rows.end() - 2, rows.end());
+    return rows;
+  };
+  const PropertyRecord record = Try(WithState(shift), BatchOfOne);
+  EXPECT_EQ(record.verdict, PropertyVerdict::kBroken) << record.detail;
+  EXPECT_EQ(record.smallest_case, "row 0 of a batch of 2, inference 2");
+}
+
+TEST_F(RowStatesTest, EqualRowsMayGetOtherStates) {
+  const auto of_place = [](std::vector<float> rows) {
+    rows.back() += 1;
+    return rows;
+  };
+  const PropertyRecord record = Try(WithState(of_place), IdenticalRows);
+  EXPECT_EQ(record.verdict, PropertyVerdict::kBroken) << record.detail;
+  EXPECT_EQ(record.smallest_case, "row 1 of a batch of 2 equal rows, inference 2");
 }
 
 TEST_F(RowPropertiesTest, WithoutABatchThereIsNothingToTry) {

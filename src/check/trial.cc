@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/counted.h"
+#include "util/first_line.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
 
@@ -104,6 +106,19 @@ PropertyRecord Trial::Finish(std::string_view cases, const std::string& sizes) {
   record_.times_over = std::max(worst_, 0.0);
   record_.condition = condition_;
   return record_;
+}
+
+int64_t CountLater(const Subject& subject) {
+  return static_cast<int64_t>(subject.samples.front().later.outputs.size());
+}
+
+std::string WithLater(const Subject& subject, std::string said) {
+  if (!subject.probe->runner().keeps_state()) return said;
+  const Status& failure = subject.samples.front().later.failure;
+  const std::string count = Counted(CountLater(subject) + 1, "inference") + " after each reset";
+  const std::string why =
+      failure.ok() ? "" : ", as the next one fails: " + FirstLine(failure.message());
+  return said + (said.empty() ? "" : "; ") + count + why;
 }
 
 Result<std::vector<TensorMap>> InferAnew(const Subject& subject,

@@ -1,6 +1,7 @@
 // The check of one property: cases are compared until one breaks it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,13 @@ class Trial {
   double worst_ = -1;
   std::string where_;
 };
+
+/// How many inferences follow the first where the state inside a model is looked at; 0 of a model
+/// that keeps none.
+int64_t CountLater(const Subject& subject);
+
+/// What is `said` of sizes, and for how many inferences the state of the model was looked at.
+std::string WithLater(const Subject& subject, std::string said);
 
 /// The outputs of the subject's samples, one after the other, in a process of its own.
 Result<std::vector<TensorMap>> InferAnew(const Subject& subject,

@@ -52,6 +52,43 @@ class Delays(Case):
         self.assertIn("PASSED | repeated-runs | ", said)
         self.assertIn("a session that was not reset before its first inference, inference 2", said)
 
+    def state_of_rows(self, state, *words, code):
+        """Whose next state is made of h, which has the rows of the batch."""
+        self.write(f"""
+            import numpy as np
+
+            class Net:
+                def reset_states(self):
+                    self.h = 0
+
+                def infer(self, feed):
+                    h = feed["x"] + np.float32(0.5) * self.h
+                    self.h = {state}
+                    return {{"y": h}}
+
+            def load(path):
+                return Net()
+            """)
+        ended = self.vernier("check", "consistency", "--model-runner", "m.py", "--python",
+                             sys.executable, "--input-shapes", "x:[4,3]", "--only",
+                             "identical-rows", "permuted-rows", "batch-of-one", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def test_rows_that_mix_in_the_state_are_found(self):
+        for state, broken in (("h.mean(0, keepdims=True)", "batch-of-one"),
+                              ("np.roll(h, 1, 0)", "permuted-rows"),
+                              ("h + np.arange(len(h), dtype='f4')[:, None]", "identical-rows")):
+            with self.subTest(state=state):
+                said = self.state_of_rows(state, code=1)
+                self.assertIn(f"FAILED | {broken} | ", said)
+                self.assertIn(", inference 2", said)
+                self.state_of_rows(state, "--steps", "1", code=0)
+        said = self.state_of_rows("h", code=0)
+        for done in ("identical-rows | 6 rows", "permuted-rows | 5 batches", "batch-of-one | 9 rows"):
+            self.assertIn(f"PASSED | {done}, the same bits; batches of 2 to 4 rows; 4 inferences "
+                          "after each reset", said)
+
     def test_what_cannot_go_on_with_the_same_inputs_is_no_fault(self):
         """As a mask that has to become longer with the past."""
         self.write("""
