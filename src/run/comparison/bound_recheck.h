@@ -110,6 +110,8 @@ class BoundRecheck {
     return stream < live_.size() && live_[stream].opened() && !bounds_.last_feed().empty();
   }
 
+  /// Has the model of the stream quantisers?
+  bool Quantises(size_t stream) const { return bounds_.Quantises(stream); }
   /// Are there tensors that were marked? What is before an output was then compared, too.
   bool any_marked() const { return live_.any_marked(); }
 

@@ -57,7 +57,8 @@ void LeaveUndecided(BoundRecheck& recheck, std::pair<size_t, size_t> pair,
                     const IterationOutputs& outputs, const ErrorBounds& bounds,
                     IterationComparison& comparison) {
   // A marked tensor is judged by what the one before it shows.
-  if (recheck.any_marked()) return;
+  const bool quantised = recheck.Quantises(pair.first) || recheck.Quantises(pair.second);
+  if (!quantised || recheck.any_marked()) return;
   const std::vector<Candidate> over = OverBehindQuantisers(bounds, comparison);
   const bool second = !recheck.CanInfer(pair.first);
   const size_t stream = second ? pair.second : pair.first;

@@ -99,6 +99,8 @@ class PairErrorBounds {
   const TensorMap& last_feed() const { return last_feed_; }
   /// What a stream's model makes steps of; of a model that is not known, what another one does.
   SteppedInputs SteppedInputsOf(size_t stream) const;
+  /// Has the model of the stream quantisers? False where that is not known.
+  bool Quantises(size_t stream) const { return GraphOf(stream).has_quantisers == true; }
   int64_t last_iteration() const { return last_iteration_; }
 
   /// Adds why outputs of a quantised model may differ on such a processor, where OpenVINO is a
