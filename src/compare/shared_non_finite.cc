@@ -68,32 +68,42 @@ std::optional<double> TimesOverOfRest(const SimpleResult& simple, const TensorPa
   return elements->mismatches > 0 ? std::max(whole, elements->worst_ratio) : whole;
 }
 
-}  // namespace
-
-std::optional<TensorPair> WithoutSharedNonFinite(const Tensor& a, const Tensor& b) {
-  if (!HoldsBytes(a) || !HoldsBytes(b) || a.dims() != b.dims()) return {};
+// Calls visit(x, y, place) for the elements of both until it returns false. True: for all of them;
+// false as well where the tensors cannot be looked at side by side.
+bool ForEachPair(const Tensor& a, const Tensor& b, auto visit) {
+  if (!HoldsBytes(a) || !HoldsBytes(b) || a.dims() != b.dims()) return false;
   std::array<double, kBlockSize> a_scratch, b_scratch;
-  std::optional<Cleared> left, right;
-  int64_t cleared = 0;
   const auto count = static_cast<size_t>(a.element_count());
   for (size_t begin = 0; begin < count; begin += kBlockSize) {
     const size_t n = std::min(kBlockSize, count - begin);
     const double* of_a = LoadBlock(Elements(a), static_cast<int64_t>(begin), n, a_scratch.data());
     const double* of_b = LoadBlock(Elements(b), static_cast<int64_t>(begin), n, b_scratch.data());
     for (size_t i = 0; i < n; ++i) {
-      const bool both_nan = std::isnan(of_a[i]) && std::isnan(of_b[i]);
-      if (!both_nan && !(std::isinf(of_a[i]) && of_a[i] == of_b[i])) continue;
-      if (!left) {
-        left.emplace(a);
-        right.emplace(b);
-        if (!left->ok() || !right->ok()) return {};
-      }
-      left->Clear(begin + i);
-      right->Clear(begin + i);
-      ++cleared;
+      if (!visit(of_a[i], of_b[i], begin + i)) return false;
     }
   }
-  if (!left) return {};
+  return true;
+}
+
+}  // namespace
+
+std::optional<TensorPair> WithoutSharedNonFinite(const Tensor& a, const Tensor& b) {
+  std::optional<Cleared> left, right;
+  int64_t cleared = 0;
+  const bool seen = ForEachPair(a, b, [&](double x, double y, size_t place) {
+    const bool both_nan = std::isnan(x) && std::isnan(y);
+    if (!both_nan && !(std::isinf(x) && x == y)) return true;
+    if (!left) {
+      left.emplace(a);
+      right.emplace(b);
+      if (!left->ok() || !right->ok()) return false;
+    }
+    left->Clear(place);
+    right->Clear(place);
+    ++cleared;
+    return true;
+  });
+  if (!seen || !left) return {};
   return TensorPair{left->Take(), right->Take(), cleared};
 }
 
@@ -131,20 +141,13 @@ bool HoldsNothingElse(const OutputComparison& output) {
 }
 
 std::string_view OneSidedNonFinite(const OutputComparison& output) {
-  const Tensor &a = output.a, &b = output.aligned_b;
-  if (!HoldsBytes(a) || !HoldsBytes(b) || a.dims() != b.dims()) return "";
-  std::array<double, kBlockSize> a_scratch, b_scratch;
-  bool infinite = false;
-  const auto count = static_cast<size_t>(a.element_count());
-  for (size_t begin = 0; begin < count; begin += kBlockSize) {
-    const size_t n = std::min(kBlockSize, count - begin);
-    const double* of_a = LoadBlock(Elements(a), static_cast<int64_t>(begin), n, a_scratch.data());
-    const double* of_b = LoadBlock(Elements(b), static_cast<int64_t>(begin), n, b_scratch.data());
-    for (size_t i = 0; i < n; ++i) {
-      if (std::isnan(of_a[i]) != std::isnan(of_b[i])) return "NaN";
-      infinite |= std::isinf(of_a[i]) != std::isinf(of_b[i]);
-    }
-  }
+  bool nan = false, infinite = false;
+  ForEachPair(output.a, output.aligned_b, [&](double x, double y, size_t) {
+    nan = std::isnan(x) != std::isnan(y);
+    infinite |= std::isinf(x) != std::isinf(y);
+    return !nan;
+  });
+  if (nan) return "NaN";
   return infinite ? "infinite" : "";
 }
 
