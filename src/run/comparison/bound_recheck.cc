@@ -227,14 +227,14 @@ Status BoundRecheck::Measure(Subject subject, std::span<const OutputToRecheck> o
 std::vector<Movement> BoundRecheck::MoveByRounding(size_t stream,
                                                    std::span<const OutputToMove> outputs,
                                                    const TensorMap& made) {
-  std::vector<OutputToMove> unknown;
+  std::vector<OutputToMove> to_move;
   for (const OutputToMove& output : outputs) {
-    if (moved_.try_emplace({stream, output.name}).second) unknown.push_back(output);
+    if (!output.IsEnough(moved_[{stream, output.name}].most)) to_move.push_back(output);
   }
   // What an inference that failed has not told stays unknown.
-  if (!unknown.empty()) (void)Move(stream, unknown, made);
+  if (!to_move.empty()) (void)Move(stream, to_move, made);
   std::vector<Movement> moved;
-  for (const OutputToMove& output : outputs) moved.push_back(moved_.at({stream, output.name}));
+  for (const OutputToMove& output : outputs) moved.push_back(moved_[{stream, output.name}].most);
   return moved;
 }
 
@@ -246,16 +246,21 @@ Status BoundRecheck::Move(size_t stream, std::span<const OutputToMove> outputs,
   if (!repeats || live_.plan().noise_floor || !CanInfer(stream)) return {};
   VERNIER_ASSIGN_OR_RETURN(const MovedInference inference,
                            MovedInference::Of(live_, stream, bounds_, Moves::kInputsAndScales));
-  bool enough = false;
-  for (uint64_t draw = 0; draw < kFlippingDraws && !enough; ++draw) {
+  for (uint64_t draw = 0; draw < kFlippingDraws; ++draw) {
+    std::vector<std::pair<const OutputToMove*, Drawn*>> wanting;
+    for (const OutputToMove& output : outputs) {
+      Drawn& drawn = moved_[{stream, output.name}];
+      if (drawn.draws == draw && !output.IsEnough(drawn.most))
+        wanting.emplace_back(&output, &drawn);
+    }
+    if (wanting.empty()) continue;
     VERNIER_ASSIGN_OR_RETURN(const TensorMap made_now,
                              inference.Infer(Nudge{draw, inference.roundoff()}));
-    enough = true;
-    for (const OutputToMove& output : outputs) {
-      const Movement now = MovedOf(output.name, made, made_now);
-      Movement& most = moved_[{stream, output.name}];
-      most = {std::max(most.rms, now.rms), std::max(most.element, now.element)};
-      enough &= output.IsEnough(most);
+    for (const auto& [output, drawn] : wanting) {
+      const Movement now = MovedOf(output->name, made, made_now);
+      drawn->most = {std::max(drawn->most.rms, now.rms),
+                     std::max(drawn->most.element, now.element)};
+      ++drawn->draws;
     }
   }
   return {};

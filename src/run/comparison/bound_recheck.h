@@ -123,9 +123,9 @@ class BoundRecheck {
                                        const TensorMap& made, Moves moves);
 
   /// By how much rounding of inputs and scales moves these outputs of a stream, which `made` holds,
-  /// at most: in up to eight draws, since few steps of quantisers flip in one, or none. The first
-  /// draw after which all have reached what is `enough` is the last. Nothing where it cannot be
-  /// measured, or does not repeat itself. What was measured once is not measured again.
+  /// at most: in up to eight draws, since few steps of quantisers flip in one, or none. Those that
+  /// have not reached what is `enough` are drawn on. Nothing where it cannot be measured, or does
+  /// not repeat itself.
   std::vector<Movement> MoveByRounding(size_t stream, std::span<const OutputToMove> outputs,
                                        const TensorMap& made);
 
@@ -139,13 +139,18 @@ class BoundRecheck {
   RecheckedOutput KnownOf(Subject subject, const std::string& name) const;
   Status Measure(Subject subject, std::span<const OutputToRecheck> outputs, const TensorMap& made);
 
-  // Adds to the movements of the outputs in moved_.
+  // An output as the draws so far have moved it at most.
+  struct Drawn {
+    Movement most = {};
+    uint64_t draws = 0;
+  };
+  // Adds to what moved_ has of the outputs.
   Status Move(size_t stream, std::span<const OutputToMove> outputs, const TensorMap& made);
 
   LiveRuns& live_;
   const PairErrorBounds& bounds_;
   std::map<std::pair<Subject, std::string>, RecheckedOutput> known_;
-  std::map<std::pair<size_t, std::string>, Movement> moved_;
+  std::map<std::pair<size_t, std::string>, Drawn> moved_;
 };
 
 }  // namespace vernier
