@@ -27,7 +27,7 @@ class SessionInputs {
 
   /// Once for each input, before anything else.
   void Add(EngineTensor tensor);
-  /// What Begin() of a session names, in the order of Add().
+  /// What the session names as its inputs, in the order of Add().
   std::span<const sdk::TensorSpec> specs() const { return specs_; }
   /// May tensors of the device be inputs, too? VN_FEEDS_BACK_*.
   uint32_t FeedsBack() const;
