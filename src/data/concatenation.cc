@@ -118,7 +118,7 @@ class Concatenation {
     log_.Warning("'" + output + "' does not say any more how the steps of " +
                  JoinWords(ShortNames(names), " and ") +
                  " were fed, and from what inputs, because that differs between the files, or one "
-                 "does not say it: it is also compared with outputs of others");
+                 "does not say it: comparisons do not notice outputs that were fed otherwise");
   }
 
   Status AppendRun(const DataSource& source, size_t run, ResultsWriter& writer) {

@@ -79,7 +79,7 @@ void NoteLostOrigin(const ResultsReader& source, std::span<const size_t> runs, b
   log.Warning(
       "'" + output + "' does not say any more " +
       (steps ? "how its steps were fed, and from what inputs" : "from what inputs it was made") +
-      ", so it is also compared with outputs of others: .npz and .safetensors keep it");
+      ", so comparisons do not notice outputs of others: .npz and .safetensors keep it");
 }
 
 std::string RunnerNameOf(const SavedRun& run) {

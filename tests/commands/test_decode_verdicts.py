@@ -179,7 +179,7 @@ class Bigrams(Case):
             self.assertIn("the vocabulary of b has 5 tokens, that of another runner 4", self.said)
         with self.subTest("token"):
             self.run_words("--decode", "greedy", *steps, code=3, prompt=((1, 7),))
-            self.assertIn("token 7 at place 1 of prompt 0 of sequence 0 is none of the vocabulary: "
+            self.assertIn("token 7 at place 1 of prompt 0 of sequence 0 is not in the vocabulary: "
                           "'scores' has 4", self.said)
 
 

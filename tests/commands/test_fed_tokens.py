@@ -40,7 +40,7 @@ class FedTokens(Case):
         for words in ((), sequence):
             with self.subTest(words=words):
                 said = self.feed([1, 2, 3, 16], *words, code=3)
-                self.assertIn("input 'ids': token 16 at (0, 3) is none of the vocabulary: Gather "
+                self.assertIn("input 'ids': token 16 at (0, 3) is not in the vocabulary: Gather "
                               "'embed' looks it up in 'table', which has 16 rows, from 0 to 15",
                               said)
                 self.assertNotIn("Gather node", said)  # of the framework

@@ -275,7 +275,7 @@ class GivenTokens(Case):
 
     def test_tokens_that_cannot_be_fed_are_named(self):
         for texts, said in (
-                (np.array([[1, 64]]), "token 64 at row 0, place 1 is none of the vocabulary: "
+                (np.array([[1, 64]]), "token 64 at row 0, place 1 is not in the vocabulary: "
                  "'logits' of a has 64 tokens, from 0 to 63"),
                 (np.array([[1], [-2]]), "token -2 at row 1, place 0 is not a token id"),
                 (np.array([[1], [2**64 - 1]], "u8"), "token 18446744073709551615 at row 1, place 0 "

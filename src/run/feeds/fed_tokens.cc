@@ -24,7 +24,7 @@ Status CheckRowsOf(const TokenTable& table, const Tensor& ids, Logger& logger) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 0 && values[i] < table.rows) continue;
     if (values[i] < -table.rows || values[i] >= 0) {
-      return Malformed(NameOfToken(table, values[i], i, ids) + " is none of the vocabulary: " +
+      return Malformed(NameOfToken(table, values[i], i, ids) + " is not in the vocabulary: " +
                        table.node + " looks it up in '" + table.table + "', which has " + rows +
                        " rows, from 0 to " + std::to_string(table.rows - 1));
     }
@@ -32,7 +32,7 @@ Status CheckRowsOf(const TokenTable& table, const Tensor& ids, Logger& logger) {
                 NameOfToken(table, values[i], i, ids) + " counts from the end of the " + rows +
                     " rows of '" + table.table + "' in ONNX, as row " +
                     std::to_string(table.rows + values[i]) +
-                    "; other runtimes may take another one: mean padding by a token of its own");
+                    "; other runtimes may take another row: pad with a token of its own");
   }
   return {};
 }

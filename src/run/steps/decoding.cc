@@ -126,7 +126,7 @@ Status Decoding::CheckPrompt(const TokenPair& pair, const StepPosition& position
     if (tokens[i] >= 0 && !above) continue;
     std::string why = "--decode: token " + std::to_string(tokens[i]) + " at place " +
                       std::to_string(i % row) + " of prompt " + std::to_string(i / row) +
-                      OfSequence(position) + " is none of the vocabulary";
+                      OfSequence(position) + " is not in the vocabulary";
     if (pair.vocabulary) {
       why += ": '" + pair.logits + "' has " + std::to_string(*pair.vocabulary) +
              " (random prompts: --val-range " + pair.tokens + ":[0," +

@@ -257,7 +257,7 @@ TEST_F(DecodedFeedsTest, PromptsAreTokensOfTheVocabulary) {
   whole_[0].tensor = Ids({2, 3}, {1, 2, 3, 0, 4, 2});
   ASSERT_TRUE(Open().ok());
   EXPECT_THAT(Next().status().message(),
-              HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is none of the vocabulary: "
+              HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is not in the vocabulary: "
                         "'logits' has 4 (random prompts: --val-range input_ids:[0,3])"));
 }
 
@@ -267,7 +267,7 @@ TEST_F(DecodedFeedsTest, TheFirstLogitsShowAVocabularyThatIsNotDeclared) {
   ASSERT_TRUE(Open().ok());
   Fed();
   EXPECT_THAT(Say({0, 0, 1, 0, 1, 0, 0, 0}).message(),
-              HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is none of the vocabulary: "
+              HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is not in the vocabulary: "
                         "'logits' has 4"));
 }
 

@@ -65,7 +65,7 @@ Status GivenTokens::CheckVocabulary(int64_t vocabulary, const std::string& whose
   for (size_t i = 0; i < ids_.size(); ++i) {
     if (ids_[i] < vocabulary) continue;
     return Malformed("--tokens " + source_ + ": token " + std::to_string(ids_[i]) + " at " +
-                     PlaceOf(i, columns_) + " is none of the vocabulary: " + whose + " has " +
+                     PlaceOf(i, columns_) + " is not in the vocabulary: " + whose + " has " +
                      Counted(vocabulary, "token") + ", from 0 to " +
                      std::to_string(vocabulary - 1));
   }
