@@ -164,6 +164,7 @@ class RunnerCheck {
     first.sizes_found = found.note;
     shared_.logger.Warning(examined.plan.name + " | " + found.note);
     VERNIER_ASSIGN_OR_RETURN(first.feed, probe.Coerce(found.feed, errors_only_));
+    VERNIER_TRY(SampleDrawer(plan, shared_).CheckTokens(probe, first.feed, errors_only_));
     first.outputs = probe.Infer(first.feed);
     return first;
   }
