@@ -104,7 +104,7 @@ class RunnerCheck {
       : options_(options),
         shared_(shared),
         errors_only_(shared.logger, ErrorsOnly),
-        again_{shared.execution, shared.interrupted, errors_only_, shared.caller},
+        again_{shared.execution, shared.interrupted, errors_only_, shared.caller, shared.resets},
         observer_(observer) {}
 
   Result<ConsistencyRunner> Check(const RunPlan& plan, const RunnerPlan& runner) {
