@@ -15,6 +15,7 @@
 #include "run/feeds/described_inputs.h"
 #include "run/workers/held_log.h"
 #include "util/close_matches.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/forwarding_log.h"
 #include "util/list_has.h"
@@ -64,6 +65,17 @@ ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& output
     if (!why.empty()) coverage.shows_nothing.push_back({output.name, why});
   }
   return coverage;
+}
+
+// NaN on both sides is no difference, whatever is tried: classes that are never numbers pass.
+void NoteSomeNan(const std::string& runner, const TensorMap& outputs, Logger& logger) {
+  for (const NamedTensor& output : outputs) {
+    const Magnitudes found = MeasureMagnitudes(Elements(output.tensor));
+    if (found.nan_count == 0 || found.nan_count == found.count) continue;
+    logger.Warning(runner + " | output '" + output.name + "': " + std::to_string(found.nan_count) +
+                   " of " + Counted(found.count, "element") +
+                   " are NaN, of which nothing is shown: NaN each time is no difference here");
+  }
 }
 
 // Of what a runner gives; where it does not say what that is, what it gave.
@@ -128,6 +140,7 @@ class RunnerCheck {
     }
     VERNIER_ASSIGN_OR_RETURN(const Samples samples, DrawSamples(first, examined));
     if (samples.all.size() > 1) record.coverage = CoverageOf(live, samples.all.back().outputs);
+    NoteSomeNan(runner.name, samples.all.back().outputs, shared_.logger);
     return TryAll(std::move(record), first, samples, examined);
   }
 
