@@ -85,7 +85,8 @@ class Delays(Case):
                 self.assertIn(", inference 2", said)
                 self.state_of_rows(state, "--steps", "1", code=0)
         said = self.state_of_rows("h", code=0)
-        for done in ("identical-rows | 6 rows", "permuted-rows | 5 batches", "batch-of-one | 9 rows"):
+        for done in ("identical-rows | 6 rows", "permuted-rows | 5 batches",
+                     "batch-of-one | 9 rows"):
             self.assertIn(f"PASSED | {done}, the same bits; batches of 2 to 4 rows; 4 inferences "
                           "after each reset", said)
 
