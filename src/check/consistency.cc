@@ -15,6 +15,7 @@
 #include "run/feeds/described_inputs.h"
 #include "run/workers/held_log.h"
 #include "util/close_matches.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/forwarding_log.h"
 #include "util/list_has.h"
@@ -66,6 +67,17 @@ ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& output
   return coverage;
 }
 
+// NaN on both sides is no difference, whatever is tried: classes that are never numbers pass.
+void NoteSomeNan(const std::string& runner, const TensorMap& outputs, Logger& logger) {
+  for (const NamedTensor& output : outputs) {
+    const Magnitudes found = MeasureMagnitudes(Elements(output.tensor));
+    if (found.nan_count == 0 || found.nan_count == found.count) continue;
+    logger.Warning(runner + " | output '" + output.name + "': " + std::to_string(found.nan_count) +
+                   " of " + Counted(found.count, "element") +
+                   " are NaN, of which nothing is shown: NaN each time is no difference here");
+  }
+}
+
 // Of what a runner gives; where it does not say what that is, what it gave.
 Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap& outputs) {
   if (plan.lenient) return {};
@@ -104,7 +116,7 @@ class RunnerCheck {
       : options_(options),
         shared_(shared),
         errors_only_(shared.logger, ErrorsOnly),
-        again_{shared.execution, shared.interrupted, errors_only_, shared.caller},
+        again_{shared.execution, shared.interrupted, errors_only_, shared.caller, shared.resets},
         observer_(observer) {}
 
   Result<ConsistencyRunner> Check(const RunPlan& plan, const RunnerPlan& runner) {
@@ -128,6 +140,7 @@ class RunnerCheck {
     }
     VERNIER_ASSIGN_OR_RETURN(const Samples samples, DrawSamples(first, examined));
     if (samples.all.size() > 1) record.coverage = CoverageOf(live, samples.all.back().outputs);
+    NoteSomeNan(runner.name, samples.all.back().outputs, shared_.logger);
     return TryAll(std::move(record), first, samples, examined);
   }
 
@@ -164,6 +177,7 @@ class RunnerCheck {
     first.sizes_found = found.note;
     shared_.logger.Warning(examined.plan.name + " | " + found.note);
     VERNIER_ASSIGN_OR_RETURN(first.feed, probe.Coerce(found.feed, errors_only_));
+    VERNIER_TRY(SampleDrawer(plan, shared_).CheckTokens(probe, first.feed, errors_only_));
     first.outputs = probe.Infer(first.feed);
     return first;
   }

@@ -8,6 +8,7 @@
 #include "check/extreme_counts.h"
 #include "check/first_feed.h"
 #include "check/probe_sizes.h"
+#include "check/sample_drawer.h"
 #include "run/feeds/described_inputs.h"
 #include "util/no_log.h"
 
@@ -105,8 +106,23 @@ class ExtremesCheck {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                              asked.probe->InputsToFeed(plan_.inputs));
     VERNIER_ASSIGN_OR_RETURN(TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, shared_.logger));
+    VERNIER_TRY(CheckTokens(feed, sides));
     if (!SizesAreGuessed(plan_, inputs)) return BaseFeed{std::move(feed)};
-    return SettleSizes(inputs, std::move(feed), sides);
+    Result<BaseFeed> base = SettleSizes(inputs, std::move(feed), sides);
+    if (base.ok()) VERNIER_TRY(CheckTokens(base->feed, sides));
+    return base;
+  }
+
+  // Of what the sets are put into; the extremes of integers may be none of the vocabulary.
+  Status CheckTokens(const TensorMap& feed, std::span<const ExtremeSide> sides) const {
+    NoLog unheard;
+    for (const ExtremeSide& side : sides) {
+      if (side.probe == nullptr) continue;
+      const Result<TensorMap> own = side.probe->Coerce(feed, unheard);
+      if (!own.ok()) continue;  // told where it is fed
+      VERNIER_TRY(SampleDrawer(plan_, shared_).CheckTokens(*side.probe, *own, shared_.logger));
+    }
+    return {};
   }
 
   // Whether the model runs at all with sizes that were not given, before extremes could be why not.

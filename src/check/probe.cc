@@ -3,6 +3,7 @@
 #include "inputs/coerce_feed.h"
 #include "run/feeds/described_inputs.h"
 #include "run/runner/neutral_settings.h"
+#include "run/steps/reset_words.h"
 
 namespace vernier {
 namespace {
@@ -24,6 +25,7 @@ RunnerPlan WithSettings(RunnerPlan plan, const Circumstances& circumstances) {
 
 Probe::Probe(const Shared& shared, RunnerPlan runner, const Circumstances& circumstances)
     : plan_(WithSettings(std::move(runner), circumstances)),
+      reset_(ResetMethodOf(shared.resets, plan_)),
       execution_(WithEnvironment(shared.execution, circumstances)),
       pool_(execution_, shared.interrupted, shared.logger, shared.caller),
       runner_(plan_) {
@@ -51,7 +53,15 @@ Status Probe::OpenAt(RunnerPlace place, const ModelSource& model) {
   plan_.place = place;  // runner_ looks at it, too
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan_));
   runner_.Attach(std::move(worker), 1);
-  return runner_.Open(model);
+  if (reset_.empty()) return runner_.Open(model);
+  VERNIER_TRY(runner_.AwaitBackend());
+  if (runner_.backend().OptionThatMeans(OptionMeaning::kResetMethod) == nullptr) {
+    return InvalidArgument("--reset " + reset_ + ": the plug-in of '" + plan_.name +
+                           "' has no option for a method");
+  }
+  MoreOptions options;
+  options.meant.emplace_back(OptionMeaning::kResetMethod, reset_);
+  return runner_.Open(model, options);
 }
 
 Result<std::vector<TensorInfo>> Probe::InputsToFeed(const InputPlan& inputs) const {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,8 @@ class Probe {
     const ExecutionPlan& execution;
     const std::atomic<int>& interrupted;
     Logger& logger;
-    const Embedder* caller = nullptr;  ///< where workers come from others; may be null
+    const Embedder* caller = nullptr;          ///< where workers come from others; may be null
+    std::span<const std::string> resets = {};  ///< the words of --reset, checked
   };
 
   /// Where the backend has a plug-in and can be served by Python, too, Python comes second, as in a
@@ -70,6 +72,7 @@ class Probe {
   Status OpenAt(RunnerPlace place, const ModelSource& model);
 
   RunnerPlan plan_;
+  const std::string reset_;  // the method that --reset names; may be empty
   ExecutionPlan execution_;
   WorkerPool pool_;
   LiveRunner runner_;

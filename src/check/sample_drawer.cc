@@ -5,6 +5,7 @@
 
 #include "check/first_feed.h"
 #include "inputs/dim_sizes.h"
+#include "run/feeds/fed_tokens.h"
 
 namespace vernier {
 namespace {
@@ -65,10 +66,21 @@ bool SampleDrawer::shapes_are_given() const {
   return !inputs.load_paths.empty() || !inputs.shape_words.empty() || inputs.script.given();
 }
 
+Status SampleDrawer::CheckTokens(const Probe& probe, const TensorMap& feed, Logger& logger) const {
+  return plan_.lenient ? Status() : vernier::CheckTokens(probe.runner().plan().model, feed, logger);
+}
+
+Result<TensorMap> SampleDrawer::Fit(const Probe& probe, const TensorMap& feed,
+                                    Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(TensorMap own, probe.Coerce(feed, logger));
+  VERNIER_TRY(CheckTokens(probe, own, logger));
+  return own;
+}
+
 Result<TensorMap> SampleDrawer::Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
                                      Logger& logger) const {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
-  return probe.Coerce(feed, logger);
+  return Fit(probe, feed, logger);
 }
 
 Result<TensorMap> SampleDrawer::Default(const Probe& probe, Logger& logger) const {
@@ -104,7 +116,7 @@ Result<std::vector<TensorMap>> SampleDrawer::OfGivenShapes(const Probe& probe,
   VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
                            MakeGivenFeeds(plan_, inputs, shared_, logger));
   for (TensorMap& feed : feeds) {
-    VERNIER_ASSIGN_OR_RETURN(feed, probe.Coerce(feed, logger));
+    VERNIER_ASSIGN_OR_RETURN(feed, Fit(probe, feed, logger));
   }
   return feeds;
 }

@@ -42,7 +42,8 @@ class SampleDrawer {
   /// Both must outlive it.
   SampleDrawer(const RunPlan& plan, const Probe::Shared& shared) : plan_(plan), shared_(shared) {}
 
-  /// What the plan draws, loads or has a script make, in the runner's own names and types.
+  /// What the plan draws, loads or has a script make, in the runner's own names and types. Of every
+  /// feed, kMalformed as CheckTokens().
   Result<TensorMap> Default(const Probe& probe, Logger& logger) const;
 
   /// The same with other sizes. `base` is the default. kInvalidArgument where the shapes are given.
@@ -53,7 +54,12 @@ class SampleDrawer {
   /// shapes.
   Result<std::vector<TensorMap>> OfGivenShapes(const Probe& probe, Logger& logger) const;
 
+  /// kMalformed where ids of a feed are none of the model's vocabulary, unless the plan is lenient:
+  /// some runtimes take them without a word.
+  Status CheckTokens(const Probe& probe, const TensorMap& feed, Logger& logger) const;
+
  private:
+  Result<TensorMap> Fit(const Probe& probe, const TensorMap& feed, Logger& logger) const;
   bool shapes_are_given() const;
   Result<TensorMap> Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
                          Logger& logger) const;

@@ -47,6 +47,13 @@ std::vector<int64_t> MaskOf(TokenSpan span, const TokenPadding& padding, int64_t
 
 Result<TokenSequence> TokenSequence::Of(const Subject& subject) {
   const auto& session = subject.probe->runner().session();
+  if (session.inputs.empty() || session.outputs.empty()) {
+    return InvalidArgument(
+        std::string("the runner does not declare its ") +
+        (session.outputs.empty() ? "outputs" : "inputs") +
+        ", so caches among them are not known: `vernier run --steps N --feed-back OUTPUT:INPUT` "
+        "compares them with another runner's");
+  }
   std::vector<StatePair> pairs;
   const Status paired =
       PairStateByLikeness({subject.runner.plan.name, session.inputs, session.outputs}, {}, pairs);

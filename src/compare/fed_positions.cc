@@ -84,7 +84,10 @@ int64_t FirstRowInFile(const PositionValues& values, int64_t batch) {
 PositionView ViewOfFile(const PositionValues& values, const BatchExtent& extent, std::string& why) {
   PositionView view{&values.tensor, 0, 0, values.tensor.dims().back()};
   view.first_row = FirstRowInFile(values, extent.batch);
-  if (values.place->in_steps) view.first = values.place->step * extent.count;
+  if (values.place->in_steps) {
+    const PositionValues::Place::Start& start = values.place->start;
+    view.first = start.column + (values.place->step - start.step) * extent.count;
+  }
   const int64_t behind = view.columns - view.first - extent.count;
   const bool fits = values.place->in_steps ? behind >= 0 : behind == 0 || behind == 1;
   if (fits && view.first_row >= 0) return view;
@@ -174,7 +177,8 @@ void ApplyTokens(const FedPositions& fed, const Dims& dims, int64_t classes, Row
     return;
   }
   rows.tokens = tokens.source;
-  const int64_t batch = ExtentFor(dims, tokens.tensor)->batch;
+  const int64_t batch = extent->batch;
+  if (tokens.place) rows.columns = extent->count;
   if (tokens.place && batch != RowsOf(tokens.tensor)) {
     rows.rows = batch;
     rows.first_row = view.first_row;
@@ -223,6 +227,12 @@ FedPositions PositionsOf(const FedPositions& fed, const std::string& output) {
     if (!*values || (*values)->asked) continue;
     const std::vector<std::string>& elsewhere = (*values)->elsewhere;
     if (std::ranges::find(elsewhere, output) != elsewhere.end()) values->reset();
+  }
+  if (own.tokens && own.tokens->place) {
+    PositionValues::Place& place = *own.tokens->place;
+    if (const auto start = place.starts.find(output); start != place.starts.end()) {
+      place.start = start->second;
+    }
   }
   return own;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,10 +35,17 @@ struct PositionValues {
     /// as the largest, of `most` rows or of this one's.
     int64_t rows_before = -1;
     int64_t most = 0;
+    /// The last step at or before this one whose first column is known.
+    struct Start {
+      int64_t step = 0;
+      int64_t column = 0;
+    };
+    std::map<std::string, Start> starts = {};  ///< by outputs of A
+    Start start = {};                          ///< of the output at hand: PositionsOf() sets it
   };
   /// Of a file, `count` follows from the logits: each step has as many columns as they have
-  /// positions. It has the rows of one batch, for all sequences, or those of one sequence after
-  /// another.
+  /// positions, and so have those between it and the one whose start is known. It has the rows of
+  /// one batch, for all sequences, or those of one sequence after another.
   std::optional<Place> place = {};
 };
 
@@ -66,6 +74,7 @@ struct RowTokens {
   std::string mask;           ///< the same of the mask
   /// Rows that they took of a file with those of several sequences, and the first of them.
   int64_t rows = 0, first_row = 0;
+  int64_t columns = 0;  ///< that they took of a file; 0: of none
   /// Why tokens that were asked for do not fit this output, and the same of the mask. Empty: they
   /// do, or were not asked for.
   std::string why_no_tokens;

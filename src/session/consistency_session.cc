@@ -113,7 +113,7 @@ Result<ConsistencyRecord> TryProperties(const ConsistencyPlan& plan,
                                         const std::atomic<int>& interrupted, Logger& log) {
   PropertyTeller teller(plan.run.runners, log);
   RecordKeeper keeper(plan.run);
-  const Probe::Shared shared{plan.run.execution, interrupted, log};
+  const Probe::Shared shared{plan.run.execution, interrupted, log, nullptr, plan.run.steps.resets};
   VERNIER_ASSIGN_OR_RETURN(
       ConsistencyRecord record,
       CheckConsistency(plan.run, plan.options, shared,

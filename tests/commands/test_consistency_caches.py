@@ -330,6 +330,20 @@ class Caches(Case):
         self.assertIn("NOT TRIED | prefill-decode | the model takes no caches: no output is called "
                       "like an input", ended.out)
 
+    def test_a_runner_that_does_not_declare_its_outputs_may_have_caches(self):
+        self.path("m.py").write_text(
+            "import numpy as np\n\ndef infer(feed):\n"
+            "    return {'y': feed['x'], 'present': np.append(feed['past'], feed['x'], 1)}\n")
+        names = ("prefill-decode", "padded-sequence", "fresh-sequence")
+        ended = self.vernier("check", "consistency", "--model-runner", "m.py", "--python",
+                             sys.executable, "--input-shapes", "x:[1,2]", "past:[1,3]", "--only",
+                             *names)
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        for name in names:
+            self.assertIn(f"NOT TRIED | {name} | the runner does not declare its outputs, so "
+                          "caches among them are not known: `vernier run --steps N --feed-back "
+                          "OUTPUT:INPUT` compares them with another runner's", ended.out)
+
     def test_the_generated_model_itself_is_sound(self):
         import onnxruntime
         session = onnxruntime.InferenceSession(causal_model().SerializeToString(),

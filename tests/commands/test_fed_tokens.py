@@ -55,6 +55,23 @@ class FedTokens(Case):
                               "of 'table' in ONNX, as row 14", said)
                 self.feed([1, 2, 3, -17], *words, code=3)
 
+    def test_checks_and_blame_refuse_it_too(self):
+        """OpenVINO takes such ids without a word."""
+        self.write_model()
+        runners = {"blame": ("--onnxrt", "--openvino")}
+        for command in ("check consistency", "check extremes", "blame"):
+            words = (*command.split(), "m.onnx", *runners.get(command, ("--openvino",)),
+                     "--load-inputs", "x.npz")
+            for last, code in ((16, 3), (15, 0)):
+                with self.subTest(command=command, last=last):
+                    np.savez(self.path("x.npz"), ids=np.array([[1, 2, 3, last]], "i8"),
+                             h=np.zeros((1, 4), "f4"))
+                    ended = self.vernier(*words)
+                    said = ended.out + ended.err
+                    self.assertEqual(ended.code, code, said)
+                    self.assertEqual("input 'ids': token 16 at (0, 3) is none of the vocabulary"
+                                     in said, code == 3, said)
+
     def test_lenient_leaves_it_to_the_runner(self):
         self.feed([1, 2, 3, 16], "--lenient", code=6)
 

@@ -91,6 +91,28 @@ class SavedSteps(StepsCase):
         self.assertTrue(decode["forced"])
         self.assertEqual(decode["steps_after_divergence"], 0)
 
+    def test_given_texts_go_on_behind_the_prompts(self):
+        """Which are longer than a step, and of other lengths in the next sequence."""
+        table = np.random.default_rng(8).normal(0, 2, (5, 5)).astype("f4")
+        self.decoder("a.onnx", table)
+        self.decoder("b.onnx", table)
+        prompts = ((0, 1, 2), (3,), (4, 0))
+        self.decode(prompts=prompts)
+        texts, losses = np.zeros((3, 9), "i8"), []
+        chances = np.exp(table.astype("f8"))
+        chances /= chances.sum(axis=1, keepdims=True)
+        for text, prompt in zip(texts, prompts):
+            text[:len(prompt)] = prompt
+            for at in range(1, len(prompt) + 6):
+                if at >= len(prompt):
+                    text[at] = table[text[at - 1]].argmax()
+                losses.append(-np.log(chances[text[at - 1], text[at]]))
+        np.save(self.path("texts.npy"), texts)
+        self.compare("--tokens", "texts.npy", "--compare", "logits:logits", code=0)
+        tokens, = [o["tokens"] for o in self.pair("r.json")["outputs"] if o["name"] == "logits"]
+        self.assertEqual(tokens["tokens"], len(losses))
+        self.assertAlmostEqual(tokens["first_perplexity"], np.exp(np.mean(losses)), places=4)
+
     def test_another_stop_is_not_compared(self):
         self.decoder("a.onnx", CYCLE)
         self.decoder("b.onnx", CYCLE)

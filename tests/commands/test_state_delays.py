@@ -90,6 +90,32 @@ class Delays(Case):
             self.assertIn(f"PASSED | {done}, the same bits; batches of 2 to 4 rows; 4 inferences "
                           "after each reset", said)
 
+    def test_the_method_that_resets_is_named(self):
+        self.write("""
+            class Sum:
+                total = 0
+
+                def begin(self):
+                    self.total = 0
+
+                def infer(self, feed):
+                    self.total = self.total + feed["x"]
+                    return {"y": self.total}
+
+            def load(path):
+                return Sum()
+            """)
+        words = ("check", "consistency", "--runner", "a=m.py", "--python", sys.executable,
+                 "--input-shapes", "x:[1,4]", "--only", "repeated-runs", "fresh-session")
+        for more, code in (((), 1), (("--reset", "begin"), 0), (("--reset", "a:begin"), 0),
+                           (("--reset", "b:begin"), 2)):
+            with self.subTest(more=more):
+                ended = self.vernier(*words, *more)
+                said = ended.out + ended.err
+                self.assertEqual(ended.code, code, said)
+                self.assertEqual("repeated-runs | 4 more runs, the same bits; 4 inferences after "
+                                 "each reset" in said, code == 0, said)
+
     def test_what_cannot_go_on_with_the_same_inputs_is_no_fault(self):
         """As a mask that has to become longer with the past."""
         self.write("""

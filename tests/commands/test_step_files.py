@@ -1,6 +1,7 @@
 """Saved outputs of steps that a run goes on with (--resume) or compares (--load-outputs), where the
 run has other sequences or steps than the file."""
 
+import json
 import sys
 import unittest
 import zipfile
@@ -305,6 +306,27 @@ class StepFiles(StepsCase):
         self.assertEqual(self.vernier("run", *model, "--save-outputs", "p.json").code, 0)
         ended = self.vernier("run", *model, "--load-outputs", "p.json")
         self.assertNotIn("does not say how", ended.out + ended.err)
+
+    def test_a_runner_of_a_file_that_does_not_say_it_is_named_too(self):
+        """Its marks of inputs may be there: those of an earlier version have no more."""
+        words = ("--feed-back", "hn:h")
+        self.save_two("all.npz", *words)
+        with zipfile.ZipFile(self.path("all.npz")) as whole, \
+                zipfile.ZipFile(self.path("s.npz"), "w") as cut:
+            for entry in whole.infolist():
+                content = whole.read(entry)
+                if entry.filename == "__vernier__.json":
+                    metadata = json.loads(content)
+                    del metadata["runs"][0]["steps"]
+                    content = json.dumps(metadata)
+                cut.writestr(entry, content)
+        said = [self.beside("s.npz", "a", *words), self.beside("s.npz", "b", *words, "--atol", "9")]
+        ended = self.vernier("compare", "s.npz", "--atol", "9")
+        said.append((ended.code, ended.out + ended.err))
+        for (code, text), warnings in zip(said, (1, 0, 1), strict=True):
+            self.assertEqual(code, 0, text)
+            self.assertEqual(text.count("'s.npz' does not say how its steps were fed"), warnings,
+                             text)
 
 
 if __name__ == "__main__":

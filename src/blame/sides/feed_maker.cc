@@ -6,6 +6,7 @@
 #include "blame/sides/blame_feeds.h"
 #include "inputs/coerce_feed.h"
 #include "record/runner_name.h"
+#include "run/feeds/fed_tokens.h"
 #include "run/feeds/plan_feeds.h"
 #include "run/maps/name_maps.h"
 #include "util/counted.h"
@@ -134,6 +135,18 @@ Status FeedMaker::CheckGiven(std::span<const TensorMap> feeds) const {
   return {};
 }
 
+Status FeedMaker::CheckTokens(std::span<const TensorMap> feeds) const {
+  const FedTokens tokens(plan_.run);
+  for (size_t feed = 0; feed < feeds.size(); ++feed) {
+    for (size_t runner = 0; runner < plan_.run.runners.size(); ++runner) {
+      Status known = tokens.Check(runner, feeds[feed], context_.logger);
+      if (known.ok()) continue;
+      return feed == 0 ? known : std::move(known).Annotate("iteration " + std::to_string(feed));
+    }
+  }
+  return {};
+}
+
 bool FeedMaker::IsGiven() const {
   return !plan_.run.inputs.load_paths.empty() || plan_.run.inputs.script.given();
 }
@@ -168,6 +181,7 @@ Status FeedMaker::NameForBoth(std::span<TensorMap> feeds) const {
 Result<SearchFeeds> MakeSearchFeeds(const FeedMaker& maker, SearchSides& sides, Logger& drawing) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds, maker.Make(drawing));
   VERNIER_TRY(maker.CheckGiven(feeds));
+  VERNIER_TRY(maker.CheckTokens(feeds));
   if (sides.reference || !maker.plan().feeds.empty()) return SearchFeeds{std::move(feeds), {}, {}};
   VERNIER_ASSIGN_OR_RETURN(SavedIterations saved, LookAtSaved(sides));
   std::string shortened = WhyShortened(saved.count, feeds.size());

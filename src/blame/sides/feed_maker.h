@@ -40,6 +40,9 @@ class FeedMaker {
   /// kMalformed, with the reference's name.
   Status CheckGiven(std::span<const TensorMap> feeds) const;
 
+  /// kMalformed where an id is none of the vocabulary of one of the models, as in a run.
+  Status CheckTokens(std::span<const TensorMap> feeds) const;
+
  private:
   bool IsGiven() const;
   Result<std::vector<TensorMap>> Collect(const RunPlan& plan, Logger& drawing) const;

@@ -125,6 +125,7 @@ OptionTable ProfileOptionTable() {
 
 OptionTable ConsistencyOptionTable() {
   return OptionTable({RunnerAndInputOptions(), ConsistencyCheckGroup(),
+                      Only(StepGroup(), {"reset"}),
                       Only(CompareGroup(), {"rtol", "atol", "tolerance", "strict", "lenient"}),
                       AnyWorkerOptions(), Only(ReportGroup(), {"save_record"})});
 }

@@ -241,8 +241,12 @@ const FedPositions* PositionFeeds::For(int64_t iteration, const StepPosition& po
   current_ = noted == noted_.end() ? FedPositions() : noted->second;
   if (file_) {
     current_.tokens = file_;
-    current_.tokens->place = {position.sequence, position.step, steps,
-                              in_shard_ ? -1 : rows_.Before(position.sequence), rows_.most()};
+    current_.tokens->place = {position.sequence,
+                              position.step,
+                              steps,
+                              in_shard_ ? -1 : rows_.Before(position.sequence),
+                              rows_.most(),
+                              starts_.At(position)};
   }
   return &current_;
 }
@@ -285,6 +289,24 @@ void TakenRows::Take(int64_t rows) {
   taken_ = true;
 }
 
+const std::map<std::string, StepStarts::Start>& StepStarts::At(const StepPosition& position) {
+  if (position.sequence != position_.sequence) {
+    starts_.clear();
+    next_.clear();
+  } else if (position.step != position_.step) {
+    for (const auto& [output, start] : next_) starts_.insert_or_assign(output, start);
+    next_.clear();
+  }
+  position_ = position;
+  return starts_;
+}
+
+void StepStarts::Take(const std::string& output, int64_t columns) {
+  const Start& start = starts_[output];
+  const int64_t first = start.column + (position_.step - start.step) * columns;
+  next_.emplace(output, Start{position_.step + 1, first + columns});
+}
+
 Status CheckRowsTaken(int64_t iteration, const IterationComparison& comparison, TakenRows& rows) {
   const int64_t before = rows.Before(iteration);
   for (const OutputComparison& output : comparison.outputs) {
@@ -310,6 +332,7 @@ Status PositionFeeds::CheckFit(const IterationComparison& comparison) {
     if (output.masked) mask.Look(output.masked->why_not);
     if (judged == nullptr) continue;
     if (judged->rows > 0) rows_.Take(judged->rows);
+    if (judged->columns > 0) starts_.Take(output.a_name, judged->columns);
     if (foreign_token_.empty() && !judged->foreign_token.empty()) {
       foreign_token_ = "no perplexity of '" + output.a_name + "': " + judged->foreign_token;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "compare/comparison.h"
@@ -47,6 +48,22 @@ class TakenRows {
  private:
   int64_t sequence_ = 0, before_ = 0, last_ = 0, most_ = 0;
   bool taken_ = false;  // by this sequence
+};
+
+/// Where the steps of a sequence begin in a file of tokens: each behind those before it, which may
+/// have more columns, as a prompt has.
+class StepStarts {
+ public:
+  using Start = PositionValues::Place::Start;
+  /// By outputs, for a step that is the same as the last time or a later one, or of another
+  /// sequence.
+  const std::map<std::string, Start>& At(const StepPosition& position);
+  /// An output of that step took so many columns; what it took first counts.
+  void Take(const std::string& output, int64_t columns);
+
+ private:
+  StepPosition position_;
+  std::map<std::string, Start> starts_, next_;
 };
 
 /// Of a shard: kMalformed where tokens of a file were taken from rows that are not its turn.
@@ -105,6 +122,7 @@ class PositionFeeds {
   FedPositions current_;
   FedPositions of_pair_;
   TakenRows rows_;
+  StepStarts starts_;
   std::string foreign_token_, unfit_mask_;
   bool given_;            // inputs are not drawn at random
   bool may_trust_names_;  // no script has changed outputs

@@ -1,7 +1,8 @@
 #include "run/feeds/fed_tokens.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
-#include <utility>
 
 #include "core/coordinates.h"
 #include "inputs/cast_tensor.h"
@@ -37,29 +38,45 @@ Status CheckRowsOf(const TokenTable& table, const Tensor& ids, Logger& logger) {
   return {};
 }
 
-}  // namespace
-
-const std::vector<TokenTable>& FedTokens::TablesOf(size_t index) const {
-  const std::lock_guard lock(mutex_);
-  const auto [place, added] = tables_.try_emplace(index);
-  if (!added || index >= plan_->runners.size()) return place->second;
-  const ModelPlan& model = plan_->runners[index].model;
-  if (model.type != ModelTypeName(ModelType::kOnnx) || model.edited()) return place->second;
-  const Result<OnnxModel> read = OnnxModel::Open(model.path);
-  if (read.ok() && read->CheckIntact().ok()) place->second = FindTokenTables(*read);
-  return place->second;
+bool MayBeTokens(const NamedTensor& input) {
+  return input.tensor.dtype() == DType::kInt32 || input.tensor.dtype() == DType::kInt64;
 }
 
-Status FedTokens::Check(size_t index, const TensorMap& feed, Logger& logger) const {
-  if (plan_->lenient) return {};
+std::vector<TokenTable> ReadTables(const ModelPlan& model) {
+  if (model.type != ModelTypeName(ModelType::kOnnx) || model.edited()) return {};
+  const Result<OnnxModel> read = OnnxModel::Open(model.path);
+  return read.ok() && read->CheckIntact().ok() ? FindTokenTables(*read) : std::vector<TokenTable>();
+}
+
+Status CheckTables(const std::vector<TokenTable>& tables, const TensorMap& feed, Logger& logger) {
   for (const NamedTensor& input : feed) {
-    const DType dtype = input.tensor.dtype();
-    if (dtype != DType::kInt32 && dtype != DType::kInt64) continue;
-    for (const TokenTable& table : TablesOf(index)) {
+    if (!MayBeTokens(input)) continue;
+    for (const TokenTable& table : tables) {
       if (table.input == input.name) VERNIER_TRY(CheckRowsOf(table, input.tensor, logger));
     }
   }
   return {};
+}
+
+}  // namespace
+
+Status CheckTokens(const ModelPlan& model, const TensorMap& feed, Logger& logger) {
+  if (std::ranges::none_of(feed, MayBeTokens)) return {};
+  return CheckTables(ReadTables(model), feed, logger);
+}
+
+const std::vector<TokenTable>& FedTokens::TablesOf(size_t index) const {
+  const std::lock_guard lock(mutex_);
+  const auto [place, added] = tables_.try_emplace(index);
+  if (added && index < plan_->runners.size()) {
+    place->second = ReadTables(plan_->runners[index].model);
+  }
+  return place->second;
+}
+
+Status FedTokens::Check(size_t index, const TensorMap& feed, Logger& logger) const {
+  if (plan_->lenient || std::ranges::none_of(feed, MayBeTokens)) return {};
+  return CheckTables(TablesOf(index), feed, logger);
 }
 
 }  // namespace vernier

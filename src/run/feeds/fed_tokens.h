@@ -14,14 +14,18 @@
 
 namespace vernier {
 
+/// kMalformed where a feed in the names of an ONNX model has an id beyond the rows of a weight that
+/// the model looks up, and a warning where one counts from the end. Nothing is known of other
+/// models, nor of one that the plan changes.
+Status CheckTokens(const ModelPlan& model, const TensorMap& feed, Logger& logger);
+
+/// The same of the models of a run, each of which is read once.
 class FedTokens {
  public:
   /// `plan` must outlive it.
   explicit FedTokens(const RunPlan& plan) : plan_(&plan) {}
 
-  /// kMalformed where a feed in the names of runner `index` has an id beyond the rows of a weight
-  /// that its ONNX model looks up, and a warning where one counts from the end. Nothing is known of
-  /// other models, nor of one that the run changes; --lenient leaves it to the runner.
+  /// Of a feed in the names of runner `index`; --lenient leaves it to the runner.
   Status Check(size_t index, const TensorMap& feed, Logger& logger) const;
 
  private:

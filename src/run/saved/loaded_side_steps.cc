@@ -35,7 +35,8 @@ LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::strin
   return fed;
 }
 
-// A file of an earlier version does not say how its steps were fed: its marks may.
+// Without steps a mark is like that of the other side. A file of an earlier version has marks of
+// steps, and does not say how these were fed.
 std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& without) const {
   const bool known =
       without.run == nullptr || LikenessOf(with.mark, without.mark) != FeedLikeness::kUnknown;
@@ -43,10 +44,6 @@ std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& witho
     return "'" + with.shown + "' has steps (" + FeedingInWords(with.feeding) + "), and '" +
            without.shown + "' has none: give the options that make steps to both";
   }
-  const uint64_t hash = StepsHashIn(with.feeding);
-  const bool alike =
-      without.mark && LikenessOf(with.mark, *without.mark ^ hash) != FeedLikeness::kUnknown;
-  if (alike) return "";
   logger_->Once(Severity::kWarning,
                 "--load-outputs: '" + without.run->path +
                     "' does not say how its steps were fed, so they are taken to be fed like those "
@@ -85,7 +82,8 @@ std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
   const FedSide a = SideOf(first, live, shown.first), b = SideOf(second, live, shown.second);
   const bool of_one_run =
       a.run == nullptr ? b.run == nullptr : b.run != nullptr && a.run->path == b.run->path;
-  if (of_one_run || (a.feeding.empty() && b.feeding.empty())) return "";
+  if (a.feeding.empty() && b.feeding.empty()) return "";
+  if (of_one_run && a.feeding.empty() == b.feeding.empty()) return "";
   if (a.feeding.empty()) return WhyOneHasSteps(b, a);
   if (b.feeding.empty()) return WhyOneHasSteps(a, b);
   const std::string cut = CutIterations(b.feeding), other_cut = CutIterations(a.feeding);
