@@ -69,7 +69,7 @@ class FedTokens(Case):
                     ended = self.vernier(*words)
                     said = ended.out + ended.err
                     self.assertEqual(ended.code, code, said)
-                    self.assertEqual("input 'ids': token 16 at (0, 3) is none of the vocabulary"
+                    self.assertEqual("input 'ids': token 16 at (0, 3) is not in the vocabulary"
                                      in said, code == 3, said)
 
     def test_lenient_leaves_it_to_the_runner(self):
