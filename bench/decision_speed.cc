@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "decide/decision.h"
+#include "decide/kinds/decision.h"
 #include "timing.h"
 
 namespace vernier {

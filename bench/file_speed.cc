@@ -20,7 +20,7 @@
 #include "io/results/results_reader.h"
 #include "io/results/results_writer.h"
 #include "timing.h"
-#include "util/shared_memory.h"
+#include "util/files/shared_memory.h"
 
 namespace vernier {
 namespace {

@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/logits.h"
-#include "kernels/pair_measures.h"
+#include "kernels/classes/logits.h"
+#include "kernels/measures/pair_measures.h"
 #include "timing.h"
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 
 namespace vernier {
 namespace {

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "kernels/pair_measures.h"
+#include "compare/functions/comparison.h"
+#include "kernels/measures/pair_measures.h"
 #include "timing.h"
 #include "vernier/tensor.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "decide/precision_bootstrap.h"
+#include "decide/figures/precision_bootstrap.h"
 #include "timing.h"
 
 namespace vernier {

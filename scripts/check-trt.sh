@@ -12,14 +12,13 @@ if [[ $# == 0 ]]; then usage_error "expected folders of headers"; fi
 cuda=${CUDA_INCLUDE_DIR:-backends/tensorrt/cuda_types}
 object=$(mktemp)
 trap 'rm -f "$object"' EXIT
-count=$(find backends/tensorrt -maxdepth 1 -name '*.cc' ! -name '*_test.cc' | wc -l)
+mapfile -t sources < <(find backends/tensorrt -name '*.cc' ! -name '*_test.cc')
 for headers in "$@"; do
   version=$(sed -n -E 's/^#define (TRT|NV_TENSORRT)_(MAJOR|MINOR|PATCH)(_ENTERPRISE)? ([0-9]+).*/\4/p' \
     "$headers/NvInferVersion.h" | head -n 3 | paste -s -d .)
-  for source in backends/tensorrt/*.cc; do
-    [[ $source == *_test.cc ]] && continue
+  for source in "${sources[@]}"; do
     ${CXX:-g++} -std=c++20 -fPIC -Wall -Wextra -Wconversion -Werror -Wno-deprecated-declarations \
-      -isystem "$headers" -isystem "$cuda" -Iinclude -c "$source" -o "$object"
+      -isystem "$headers" -isystem "$cuda" -Iinclude -Ibackends -c "$source" -o "$object"
   done
-  echo "TensorRT $version: $count files, no warning"
+  echo "TensorRT $version: ${#sources[@]} files, no warning"
 done

@@ -1,7 +1,7 @@
 // TensorRT, opened at run time. One plug-in for each major version of its headers, from one source:
 // its interface is C++ vtables, which differ between majors (see trt_version.h).
-#include "option_list.h"
-#include "trt_session.h"
+#include "tensorrt/library/option_list.h"
+#include "tensorrt/session/trt_session.h"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::trt {

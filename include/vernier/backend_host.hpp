@@ -12,17 +12,23 @@
 
 namespace vernier::sdk {
 
-/// What the host offers: logging, and whether the user has interrupted the run.
+/// What the host offers: logging, and whether the user has interrupted the run. Cheap to copy;
+/// valid as long as the plug-in is loaded. Log() and cancelled() may be called from any thread, the
+/// others from the thread of the present call.
 class Host {
  public:
   explicit Host(const vn_host* host) : host_(host) {}
 
+  /// A line of the run's log, in UTF-8, at one of the levels of Python's logging: 10 (debug), 20
+  /// (info), 22 (what a phase begins with), 30 (warning), 40 (error). Lines below the user's level
+  /// are dropped.
   void Log(int32_t severity, std::string_view text) const {
     host_->log(host_->self, severity, Str(text));
   }
   void Info(std::string_view text) const { Log(20, text); }
   void Start(std::string_view text) const { Log(22, text); }
   void Warning(std::string_view text) const { Log(30, text); }
+  /// Has the user interrupted the run? Then end the call soon, with any error.
   bool cancelled() const { return host_->cancelled(host_->self) != 0; }
   /// May outputs stay on a CUDA device?
   bool takes_cuda_outputs() const { return host_->abi_minor >= 1; }
@@ -44,6 +50,8 @@ class Host {
     return {inputs, inputs == nullptr ? 0 : count};
   }
 
+  /// An error in the host's own memory, which it frees. For code that fills the C tables itself:
+  /// elsewhere return a Status.
   vn_status* NewStatus(const Status& status) const {
     return host_->status_new(host_->self, static_cast<int32_t>(status.code()),
                              Str(status.message()));

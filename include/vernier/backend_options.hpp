@@ -13,6 +13,8 @@
 
 namespace vernier::sdk {
 
+/// Texts of the C boundary, which are not terminated and may be empty with a null pointer. Neither
+/// function copies: the result is valid as long as its argument's characters.
 inline std::string_view View(vn_str text) {
   return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
 }
@@ -20,10 +22,10 @@ inline vn_str Str(std::string_view text) { return {text.data(), text.size()}; }
 
 /// What the host may know of an option beside its name and type; see vn_option_info.
 struct OptionFacts {
-  std::string_view values = {};   ///< all that it takes, separated by spaces
-  std::string_view neutral = {};  ///< those that change how, not what; that of most effect first
-  uint32_t role = VN_ROLE_NONE;
-  uint32_t means = VN_MEANS_NONE;
+  std::string_view values = {};    ///< all that it takes, separated by spaces
+  std::string_view neutral = {};   ///< those that change how, not what; that of most effect first
+  uint32_t role = VN_ROLE_NONE;    ///< what the host may use it for by itself
+  uint32_t means = VN_MEANS_NONE;  ///< which of the host's own options it is another name of
 };
 
 /// A row of a backend's OptionTable(): `type` is a word for what it takes (path, int, word, list,
@@ -44,11 +46,14 @@ inline void FillOption(const vn_option_info& row, vn_option_info* out) {
   out->struct_size = size;
 }
 
-/// Options by key; the last occurrence wins. Values are borrowed from the host for the call.
+/// Options by key; the last occurrence wins. Values are borrowed from the host for the call: copy
+/// what a session needs later.
 class Options {
  public:
   Options(const vn_option* options, size_t count) : options_(options, count) {}
 
+  /// The value of a key, `fallback` where it was not given. Not checked: parse it, and return
+  /// kInvalidArgument with the key in the message.
   std::string_view Get(std::string_view key, std::string_view fallback = {}) const {
     std::string_view value = fallback;
     for (const vn_option& option : options_) {

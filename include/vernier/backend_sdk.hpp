@@ -11,6 +11,10 @@
 //   static constexpr uint32_t kReferenceRank;
 //   static std::span<const std::string_view> NeutralEnvironments();
 //   static constexpr bool kHasParts = true;
+//
+// The host calls a plug-in from one thread at a time, which need not be the same one. Objects are
+// destroyed in reverse order: sessions before their backend. A plug-in may throw: what is derived
+// from std::exception becomes a kBackend error with its text.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +33,15 @@
 
 namespace vernier::sdk {
 
-/// Declaration of one input or output. `rank_known` false leaves the shape open, kUndefined the
-/// type.
+/// Declaration of one input or output of a session.
 struct TensorSpec {
-  std::string name;
-  DType dtype = DType::kUndefined;
-  bool rank_known = true;
-  std::vector<int64_t> shape;  ///< -1 for a dynamic dimension
-  std::string skipped;         ///< not empty: not a tensor, and what it is instead
+  std::string name;                 ///< unique among the inputs, and among the outputs
+  DType dtype = DType::kUndefined;  ///< kUndefined: known only once it has run
+  bool rank_known = true;           ///< false: `shape` says nothing
+  std::vector<int64_t> shape;       ///< -1 for a dynamic dimension; empty for a scalar
+  /// Not empty: not a tensor, and what it is instead ("sequence of tensors"), for messages. The
+  /// host neither feeds nor compares it, unless the backend has parts.
+  std::string skipped;
 };
 
 /// The declaration that a signature's tensor makes.
@@ -50,47 +55,59 @@ inline TensorSpec SpecOf(const vn_tensor& t) {
   return spec;
 }
 
-/// A tensor that the plug-in hands out. `keep_alive` owns `data` until the host releases it.
+/// A tensor that the plug-in hands out: C-contiguous, in the machine's byte order.
 struct OutputTensor {
-  std::string name;
-  DType dtype = DType::kUndefined;
-  std::vector<int64_t> shape;
-  const void* data = nullptr;
-  size_t byte_size = 0;
+  std::string name;                 ///< as in Session::outputs()
+  DType dtype = DType::kUndefined;  ///< of the data, even where the declaration leaves it open
+  std::vector<int64_t> shape;       ///< all sizes known, none below 0
+  const void* data = nullptr;       ///< may be null where `byte_size` is 0
+  size_t byte_size = 0;             ///< ByteSize(dtype, number of elements)
+  /// Owns `data` until the host releases the tensor, which may be after the session was closed.
   std::shared_ptr<const void> keep_alive;
-  std::string skipped;
-  int32_t device_type = VN_DEVICE_CPU;
-  int32_t device_id = 0;
+  std::string skipped;                  ///< as in TensorSpec
+  int32_t device_type = VN_DEVICE_CPU;  ///< or VN_DEVICE_CUDA, if Host::takes_cuda_outputs()
+  int32_t device_id = 0;                ///< the device's number, from 0
   void* sync = nullptr;  ///< on CUDA: a CUevent to wait for; nullptr: the data is there
   /// Of a sequence, map or optional, see vn_backend_api::part_at: for backends with kHasParts.
   std::vector<OutputTensor> parts;
 };
 
+/// What one inference has made.
 struct RunOutcome {
-  std::vector<OutputTensor> outputs;
-  double inference_seconds = 0;
+  std::vector<OutputTensor> outputs;  ///< at most as many as Session::outputs(); in any order
+  double inference_seconds = 0;       ///< the framework's call alone, without copies
 };
 
+/// How a session really computes, which may differ from what was asked for.
 struct SessionInfo {
-  std::string precision;
-  std::string device;
+  std::string precision;  ///< "float32", "bfloat16", "mixed float16", ...
+  std::string device;     ///< "CPU", "GPU.0", ...
 };
 
+/// A tensor that was requested as an output and cannot be one.
 struct NotExposed {
   std::string name;
-  std::string why;
+  std::string why;  ///< the rest of a sentence that begins with the name
 };
 
-/// One loaded model.
+/// One loaded model. What the functions without a status return must stay valid and unchanged until
+/// the session is destroyed.
 class Session {
  public:
   virtual ~Session() = default;
+  /// All inputs that Run() needs, in the model's order.
   virtual std::span<const TensorSpec> inputs() const = 0;
+  /// All outputs that Run() makes, in the model's order: the model's own, and those that were
+  /// requested beside them.
   virtual std::span<const TensorSpec> outputs() const = 0;
+  /// Called once, after the session was opened.
   virtual SessionInfo info() const = 0;
+  /// Outputs that were requested and are not among outputs().
   virtual std::span<const NotExposed> not_exposed() const { return {}; }
 
-  /// Inputs are borrowed for the call, read-only, in any order: look them up by name.
+  /// One inference. Inputs are borrowed for the call, read-only, in any order: look them up by
+  /// name. Any error ends the runner; kBackend is the framework's own. Poll Host::cancelled() where
+  /// it takes seconds.
   virtual Result<RunOutcome> Run(std::span<const vn_tensor* const> inputs) = 0;
 
   /// See vn_backend_api::reset_session. kNotFound: the model keeps no state.
@@ -354,6 +371,7 @@ struct Exporter {
 }  // namespace internal
 }  // namespace vernier::sdk
 
+/// Exports a backend class as the plug-in's only symbol. At namespace scope, once in a library.
 #define VERNIER_EXPORT_BACKEND(Backend)                                                     \
   extern "C" __attribute__((visibility("default"))) const vn_backend_api* vn_backend_query( \
       const vn_host* host) {                                                                \

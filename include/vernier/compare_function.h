@@ -18,7 +18,7 @@ enum class CompareFunction : uint8_t {
   kIndices,
   kLogits,
   // The metrics: functions that reduce an output to one number. Their rows, in this order, are in
-  // src/compare/metric_table.cc.
+  // src/compare/functions/metric_table.cc.
   kL2,
   kRmse,
   kRelativeL2,

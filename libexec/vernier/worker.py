@@ -1,7 +1,7 @@
 """The Python side of vernier's workers: serves scripts and models on a socket.
 
 Started by vernier itself: worker.py SOCKET. The protocol is that of `vernier worker`
-(src/backend/messages.h). This file runs under any Python, so that a wrong one is reported in a
+(src/backend/wire/messages.h). This file runs under any Python, so that a wrong one is reported in a
 sentence.
 """
 

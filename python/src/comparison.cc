@@ -14,8 +14,8 @@
 #include "run/comparison/output_names.h"
 #include "run/labels/sample_labels.h"
 #include "run/saved/self_comparisons.h"
-#include "session/decision_check.h"
-#include "session/run_session.h"
+#include "session/plan/decision_check.h"
+#include "session/run/run_session.h"
 #include "status_error.h"
 #include "vernier/compare_options.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "run/outcome/run_observer.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/script_client.h"
+#include "backend/worker/script_client.h"
 #include "run/feeds/run_scripts.h"
 #include "run/workers/worker_pool.h"
 

@@ -6,7 +6,7 @@
 #include "own_thread.h"
 #include "run/comparison/comparison_run.h"
 #include "run/workers/embedder.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

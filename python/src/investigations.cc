@@ -14,7 +14,7 @@
 #include "python_logger.h"
 #include "report/text/blame_text.h"
 #include "report/text/profile_text.h"
-#include "session/run_session.h"
+#include "session/run/run_session.h"
 #include "status_error.h"
 
 namespace nb = nanobind;

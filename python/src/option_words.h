@@ -11,7 +11,7 @@
 
 #include "options/bind/bind_run.h"
 #include "options/words/arg_parser.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier::python {

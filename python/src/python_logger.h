@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "util/log.h"
+#include "util/log/log.h"
 
 namespace vernier::python {
 

@@ -8,7 +8,7 @@
 #include "options/table/command_options.h"
 #include "own_thread.h"
 #include "python_logger.h"
-#include "session/run_session.h"
+#include "session/run/run_session.h"
 #include "status_error.h"
 
 namespace nb = nanobind;

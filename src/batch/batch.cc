@@ -12,10 +12,10 @@
 #include <sstream>
 #include <utility>
 
-#include "record/runner_name.h"
-#include "util/atomic_file.h"
-#include "util/child_run.h"
-#include "util/scratch_folder.h"
+#include "record/schema/runner_name.h"
+#include "util/files/atomic_file.h"
+#include "util/files/scratch_folder.h"
+#include "util/process/child_run.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

@@ -10,7 +10,7 @@
 
 #include "batch/batch_result.h"
 #include "report/files/junit.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "report/text/text_table.h"
-#include "util/counted.h"
-#include "util/first_line.h"
-#include "util/joined.h"
-#include "util/number_text.h"
+#include "util/text/first_line.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "record/record_digest.h"
+#include "record/schema/record_digest.h"
 #include "run/outcome/exit_code.h"
 
 namespace vernier {

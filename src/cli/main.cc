@@ -25,8 +25,8 @@
 #include "core/version.h"
 #include "options/bind/bind_run.h"
 #include "run/outcome/exit_code.h"
-#include "util/child_run.h"
-#include "util/joined.h"
+#include "util/process/child_run.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

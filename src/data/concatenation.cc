@@ -13,10 +13,10 @@
 #include "io/results/iteration_directory.h"
 #include "io/results/results_writer.h"
 #include "io/results/shard_file_name.h"
-#include "record/side_names.h"
+#include "record/schema/side_names.h"
 #include "run/feeds/shard_names.h"
-#include "util/interruption.h"
-#include "util/number_text.h"
+#include "util/process/interruption.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

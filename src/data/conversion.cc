@@ -10,9 +10,9 @@
 #include "io/results/feed_writer.h"
 #include "io/results/results_writer.h"
 #include "io/results/test_data_writer.h"
-#include "util/atomic_file.h"
-#include "util/interruption.h"
-#include "util/number_text.h"
+#include "util/files/atomic_file.h"
+#include "util/process/interruption.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

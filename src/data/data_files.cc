@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "record/side_names.h"
+#include "record/schema/side_names.h"
 #include "run/feeds/shard_names.h"
-#include "util/number_text.h"
-#include "util/paths.h"
+#include "util/files/paths.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

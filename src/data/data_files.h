@@ -12,7 +12,7 @@
 #include "io/results/results_format.h"
 #include "io/results/results_writer.h"
 #include "io/results/saved_tensors.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

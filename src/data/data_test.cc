@@ -11,7 +11,7 @@
 #include "io/results/feed_writer.h"
 #include "io/results/io_test_data.h"
 #include "io/results/saved_tensors.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

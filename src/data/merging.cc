@@ -5,7 +5,7 @@
 
 #include "data/data_files.h"
 #include "io/results/feed_writer.h"
-#include "util/interruption.h"
+#include "util/process/interruption.h"
 
 namespace vernier {
 namespace {

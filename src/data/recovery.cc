@@ -9,8 +9,8 @@
 #include "io/results/partial_results.h"
 #include "run/feeds/shard_names.h"
 #include "run/saved/parts_to_recover.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

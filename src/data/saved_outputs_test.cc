@@ -13,8 +13,8 @@
 #include "io/results/io_test_data.h"
 #include "io/results/results_writer.h"
 #include "io/results/saved_tensors.h"
-#include "util/no_log.h"
-#include "util/recording_logger.h"
+#include "util/log/no_log.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

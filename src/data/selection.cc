@@ -7,9 +7,9 @@
 
 #include "data/data_files.h"
 #include "run/saved/step_feeding.h"
-#include "util/fnmatch.h"
-#include "util/interruption.h"
-#include "util/number_text.h"
+#include "util/process/interruption.h"
+#include "util/text/fnmatch.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

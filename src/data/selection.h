@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "run/outcome/exit_code.h"
-#include "util/interruption.h"
-#include "util/number_text.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
+#include "util/process/interruption.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

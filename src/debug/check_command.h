@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "debug/live_run.h"
-#include "util/child_run.h"
-#include "util/log.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
+#include "util/log/log.h"
+#include "util/process/child_run.h"
 #include "vernier/debug.h"
 #include "vernier/status.h"
 

@@ -9,8 +9,8 @@
 #include "io/bytes/checksum.h"
 #include "io/json/json_tape.h"
 #include "io/polygraphy/polygraphy_document.h"
-#include "util/atomic_file.h"
-#include "util/number_text.h"
+#include "util/files/atomic_file.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

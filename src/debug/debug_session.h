@@ -12,8 +12,8 @@
 
 #include "debug/check_command.h"
 #include "model/onnx/onnx_model.h"
-#include "util/atomic_file.h"
-#include "util/log.h"
+#include "util/files/atomic_file.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "debug/repetition.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

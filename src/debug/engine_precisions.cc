@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "util/list_has.h"
-#include "util/number_text.h"
-#include "util/split_text.h"
+#include "util/text/number_text.h"
+#include "util/text/split_text.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/worker.h"
-#include "record/gate_text.h"
+#include "backend/worker/worker.h"
+#include "record/schema/gate_text.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/outcome/exit_code.h"
-#include "util/interruption.h"
+#include "util/process/interruption.h"
 
 namespace vernier {
 namespace {

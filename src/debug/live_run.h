@@ -13,7 +13,7 @@
 
 #include "run/outcome/exit_code.h"
 #include "run/workers/embedder.h"
-#include "util/forwarding_log.h"
+#include "util/log/forwarding_log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

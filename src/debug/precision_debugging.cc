@@ -15,9 +15,9 @@
 #include "surgeon/asked_sets.h"
 #include "surgeon/mixed_precision.h"
 #include "surgeon/precision_search.h"
-#include "util/counted.h"
-#include "util/number_text.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

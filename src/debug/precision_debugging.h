@@ -10,7 +10,7 @@
 #include "debug/precision_trials.h"
 #include "model/edit/onnx_save.h"
 #include "surgeon/editable_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/debug.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

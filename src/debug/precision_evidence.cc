@@ -14,10 +14,10 @@
 #include "blame/sides/run_for_tensors.h"
 #include "debug/mask_flow.h"
 #include "inputs/cast_tensor.h"
-#include "kernels/element_blocks.h"
-#include "kernels/tensor_elements.h"
-#include "util/first_line.h"
-#include "util/thread_pool.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/tensor_elements.h"
+#include "util/text/first_line.h"
+#include "util/threads/thread_pool.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "surgeon/asked_sets.h"
 #include "surgeon/editable_model.h"
 #include "surgeon/mixed_precision.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <utility>
 
-#include "backend/known_backends.h"
-#include "backend/worker.h"
+#include "backend/known/known_backends.h"
+#include "backend/worker/worker.h"
 #include "debug/engine_precisions.h"
 #include "run/engine/engine_build.h"
 #include "run/runner/resolve_runner.h"
 #include "run/workers/worker_pool.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include "debug/debug_session.h"
 #include "model/edit/onnx_save.h"
 #include "surgeon/editable_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/debug.h"
 #include "vernier/status.h"
 

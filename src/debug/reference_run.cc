@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "debug/check_command.h"
-#include "record/runner_name.h"
-#include "util/no_log.h"
+#include "record/schema/runner_name.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

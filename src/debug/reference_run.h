@@ -4,7 +4,7 @@
 #include <string>
 
 #include "debug/check_command.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "backend/worker.h"
+#include "backend/worker/worker.h"
 #include "debug/engine_precisions.h"
 #include "run/engine/engine_build.h"
 

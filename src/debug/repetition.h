@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "debug/debug_session.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

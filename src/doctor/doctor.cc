@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "backend/backend_path.h"
+#include "backend/known/backend_path.h"
 #include "core/version.h"
 #include "doctor/known_parts.h"
 #include "doctor/probe_parts.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "record/doctor_record.h"
+#include "record/schema/doctor_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

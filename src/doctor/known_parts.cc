@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "util/shell_words.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 namespace {

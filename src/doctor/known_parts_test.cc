@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/onnx_runtimes.h"
-#include "util/scratch_folder.h"
+#include "backend/known/onnx_runtimes.h"
+#include "util/files/scratch_folder.h"
 
 namespace vernier {
 namespace {

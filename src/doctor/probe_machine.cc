@@ -11,13 +11,13 @@
 #include "core/memory_limit.h"
 #include "doctor/probe_parts.h"
 #include "gpu/ptx_table.h"
-#include "util/allowed_processors.h"
-#include "util/number_text.h"
-#include "util/own_program.h"
-#include "util/processor.h"
-#include "util/program_output.h"
-#include "util/scratch_folder.h"
-#include "util/shared_memory.h"
+#include "util/files/scratch_folder.h"
+#include "util/files/shared_memory.h"
+#include "util/process/own_program.h"
+#include "util/process/processor.h"
+#include "util/process/program_output.h"
+#include "util/text/number_text.h"
+#include "util/threads/allowed_processors.h"
 
 namespace vernier {
 namespace {

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/backend_probe.h"
-#include "backend/python_program.h"
+#include "backend/known/python_program.h"
+#include "backend/worker/backend_probe.h"
 #include "core/version.h"
-#include "util/own_program.h"
-#include "util/program_output.h"
+#include "util/process/own_program.h"
+#include "util/process/program_output.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "doctor/known_parts.h"
-#include "record/doctor_record.h"
+#include "record/schema/doctor_record.h"
 
 namespace vernier {
 

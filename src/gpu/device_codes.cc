@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "gpu/kernel_records.h"
-#include "kernels/code_arrays.h"
+#include "kernels/measures/code_arrays.h"
 
 namespace vernier::gpu {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gpu/device_measures.h"
 #include "gpu/ptx_table.h"
-#include "kernels/pair_measures.h"
+#include "kernels/measures/pair_measures.h"
 
 namespace vernier::gpu {
 namespace {

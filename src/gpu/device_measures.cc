@@ -14,8 +14,8 @@
 #include "gpu/pair_variants.h"
 #include "gpu/rank_selection.h"
 #include "gpu/stream_totals.h"
-#include "kernels/pair_measures.h"
-#include "kernels/quantile_rule.h"
+#include "kernels/measures/pair_measures.h"
+#include "kernels/measures/quantile_rule.h"
 
 namespace vernier::gpu {
 namespace {

@@ -1,5 +1,5 @@
-// What kernels/pair_measures.h measures, of arrays that lie on a CUDA device. Nothing but tallies
-// leaves the device.
+// What kernels/measures/pair_measures.h measures, of arrays that lie on a CUDA device. Nothing but
+// tallies leaves the device.
 //
 // Counts, places, extrema, the worst ratio, medians and quantiles are the same bits as those of
 // MeasurePair. Sums (means, variances, products) are in float64 and within 1e-12 of the sum of

@@ -1,5 +1,5 @@
 // Elements of any dtype from device memory, as one of the types that are computed with. The values
-// are those of kernels/element_blocks.cc, bit for bit.
+// are those of kernels/elements/element_blocks.cc, bit for bit.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -11,7 +11,7 @@
 
 namespace vernier::gpu {
 
-// The small float formats, as kernels/float_formats.cc reads them.
+// The small float formats, as kernels/elements/float_formats.cc reads them.
 enum class Specials { kIeee, kLastIsNan, kNegativeZeroIsNan, kNone };
 
 __device__ inline float DecodeSmall(unsigned bits, int exponent_bits, int mantissa_bits, int bias,

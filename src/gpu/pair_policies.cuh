@@ -1,5 +1,5 @@
 // How the differences of two elements are computed: one policy per arithmetic, as in
-// kernels/difference_readers.h. Compiled without fused multiply-adds.
+// kernels/measures/difference_readers.h. Compiled without fused multiply-adds.
 //
 // What every policy has:
 //   Value                what operands are loaded as

@@ -1,5 +1,5 @@
 // Counting one digit of order-preserving keys: the GPU's half of a rank selection, as
-// kernels/rank_select.h does it on the CPU. The host walks down the counts.
+// kernels/measures/rank_select.h does it on the CPU. The host walks down the counts.
 #pragma once
 
 #include <cstdint>

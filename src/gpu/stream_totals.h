@@ -5,7 +5,7 @@
 #include <span>
 
 #include "gpu/kernel_records.h"
-#include "kernels/statistics.h"
+#include "kernels/measures/statistics.h"
 
 namespace vernier::gpu {
 

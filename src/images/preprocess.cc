@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "inputs/float_encode.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

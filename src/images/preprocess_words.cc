@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "images/preprocess.h"
-#include "util/number_text.h"
-#include "util/split_text.h"
+#include "util/text/number_text.h"
+#include "util/text/split_text.h"
 
 namespace vernier {
 namespace {

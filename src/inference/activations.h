@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/onnx/onnx_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -7,7 +7,7 @@
 #include "run/workers/model_source.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"
-#include "util/interruption.h"
+#include "util/process/interruption.h"
 
 namespace vernier {
 namespace {

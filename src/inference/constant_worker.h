@@ -7,11 +7,11 @@
 #include <span>
 #include <string>
 
-#include "backend/shape_inference.h"
+#include "backend/worker/shape_inference.h"
 #include "run/workers/live_runner.h"
 #include "run/workers/worker_pool.h"
 #include "surgeon/editable_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "run/workers/live_runner.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -11,9 +11,9 @@
 #include "model/shapes/symbolic_shapes.h"
 #include "run/feeds/feed_plan.h"
 #include "run/runner/changed_model.h"
-#include "util/first_line.h"
-#include "util/joined.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
+#include "util/text/first_line.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "model/edit/onnx_extract.h"
 #include "model/onnx/onnx_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

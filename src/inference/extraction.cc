@@ -8,7 +8,7 @@
 #include "report/models/model_text.h"
 #include "surgeon/editable_model.h"
 #include "surgeon/graph_parts.h"
-#include "util/unique_fd.h"
+#include "util/files/unique_fd.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include "model/edit/onnx_extract.h"
 #include "model/edit/onnx_save.h"
 #include "model/onnx/onnx_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

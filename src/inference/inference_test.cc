@@ -12,7 +12,7 @@
 #include "io/results/results_writer.h"
 #include "model/onnx/onnx_test_model.h"
 #include "surgeon/input_shapes.h"
-#include "util/recording_logger.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

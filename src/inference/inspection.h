@@ -8,7 +8,7 @@
 #include "report/files/report_files.h"
 #include "report/models/engine_text.h"
 #include "report/models/model_text.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 

@@ -7,7 +7,7 @@
 #include "inference/constant_worker.h"
 #include "model/edit/onnx_extract.h"
 #include "surgeon/input_shapes.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

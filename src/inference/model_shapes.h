@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/shape_inference.h"
+#include "backend/worker/shape_inference.h"
 #include "surgeon/editable_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "backend/shape_inference.h"
+#include "backend/worker/shape_inference.h"
 #include "inference/model_shapes.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/editable_model.h"
 #include "surgeon/upper_bounds.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

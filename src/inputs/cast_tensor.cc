@@ -11,9 +11,9 @@
 
 #include "inputs/float_encode.h"
 #include "inputs/nibbles.h"
-#include "kernels/element_blocks.h"
-#include "kernels/float_formats.h"
-#include "kernels/tensor_elements.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/float_formats.h"
+#include "kernels/elements/tensor_elements.h"
 
 namespace vernier {
 namespace {

@@ -9,7 +9,7 @@
 #include "inputs/cast_tensor.h"
 #include "inputs/match_shape.h"
 #include "inputs/polygraphy_text.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inputs/strictness.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -4,7 +4,7 @@
 
 #include "inputs/cast_tensor.h"
 #include "inputs/match_shape.h"
-#include "util/recording_logger.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "util/close_matches.h"
-#include "util/number_text.h"
+#include "util/text/close_matches.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "inputs/float_encode.h"
 #include "inputs/nibbles.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

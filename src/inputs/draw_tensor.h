@@ -7,7 +7,7 @@
 
 #include "inputs/numpy_random.h"
 #include "inputs/value_ranges.h"
-#include "util/shared_memory.h"
+#include "util/files/shared_memory.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/element_blocks.h"
+#include "kernels/elements/element_blocks.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "inputs/shape_spec.h"
 #include "inputs/strictness.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

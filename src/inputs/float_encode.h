@@ -1,4 +1,5 @@
-// Values to floating-point types narrower than 32 bits. The way back is kernels/float_formats.h.
+// Values to floating-point types narrower than 32 bits. The way back is
+// kernels/elements/float_formats.h.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/memory_limit.h"
-#include "util/number_text.h"
-#include "util/process_memory.h"
+#include "util/process/process_memory.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/twister_words.h"
+#include "kernels/elements/twister_words.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/twister_words.h"
+#include "kernels/elements/twister_words.h"
 
 namespace vernier {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "inputs/memory_room.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -13,7 +13,7 @@
 #include "inputs/shape_spec.h"
 #include "inputs/strictness.h"
 #include "inputs/value_ranges.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -7,8 +7,8 @@
 
 #include "core/memory_limit.h"
 #include "inputs/memory_room.h"
-#include "util/recording_logger.h"
-#include "util/shared_memory.h"
+#include "util/files/shared_memory.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "inputs/float_encode.h"
 #include "inputs/nibbles.h"
-#include "kernels/element_blocks.h"
-#include "kernels/tensor_elements.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/tensor_elements.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

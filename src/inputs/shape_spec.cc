@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "inputs/polygraphy_text.h"
-#include "util/cast_grammar.h"
-#include "util/fnmatch.h"
-#include "util/number_text.h"
+#include "util/text/cast_grammar.h"
+#include "util/text/fnmatch.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "util/cast_grammar.h"
+#include "util/text/cast_grammar.h"
 #include "vernier/status.h"
 
 namespace vernier {

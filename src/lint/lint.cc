@@ -7,7 +7,7 @@
 #include "io/json/json_writer.h"
 #include "lint/rule_groups.h"
 #include "model/onnx/onnx_order.h"
-#include "util/close_matches.h"
+#include "util/text/close_matches.h"
 
 namespace vernier {
 namespace {

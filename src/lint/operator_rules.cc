@@ -5,7 +5,7 @@
 #include <set>
 
 #include "lint/rule_groups.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

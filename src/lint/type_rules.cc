@@ -6,7 +6,7 @@
 #include "lint/rule_groups.h"
 #include "model/onnx/onnx_order.h"
 #include "model/shapes/onnx_infer.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include "lint/lint.h"
 #include "lint/rule_groups.h"
 #include "model/onnx/onnx_order.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -6,13 +6,13 @@
 #include <unordered_set>
 
 #include "io/test_data/tensor_proto.h"
-#include "kernels/element_blocks.h"
+#include "kernels/elements/element_blocks.h"
 #include "lint/rule_groups.h"
 #include "model/onnx/external_data.h"
 #include "model/onnx/onnx_attributes.h"
 #include "model/onnx/wire_reader.h"
-#include "util/input_file.h"
-#include "util/number_text.h"
+#include "util/files/input_file.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

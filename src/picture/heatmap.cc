@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "picture/color_bar.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

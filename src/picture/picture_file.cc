@@ -12,7 +12,7 @@
 #include "picture/canvas.h"
 #include "picture/png.h"
 #include "picture/svg.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

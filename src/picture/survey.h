@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/difference.h"
+#include "kernels/measures/difference.h"
 #include "picture/slices.h"
 #include "vernier/status.h"
 

@@ -6,7 +6,7 @@
 #include "run/outcome/run_observer.h"
 #include "run/outcome/run_outcome.h"
 #include "run/workers/embedder.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -1,8 +1,8 @@
 // Whole runs with workers that answer, fail, hang and die as each test says.
 #include "run/executor.h"
-#include "compare/comparison.h"
-#include "compare/tally.h"
-#include "compare/validate.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/tally.h"
+#include "compare/outputs/validate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 #include "io/results/results_reader.h"
 #include "model/onnx/model_type.h"
 #include "run/workers/fake_workers.h"
-#include "util/no_log.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
+#include "util/log/no_log.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

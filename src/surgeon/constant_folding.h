@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "model/onnx/onnx_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -8,7 +8,7 @@
 #include "model/onnx/embedded_values.h"
 #include "model/onnx/wire_patch.h"
 #include "surgeon/graph_parts.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 

@@ -11,7 +11,7 @@
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/node_insertion.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "model/onnx/wire_fields.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -10,7 +10,7 @@
 #include "model/shapes/onnx_infer.h"
 #include "model/shapes/onnx_shapes.h"
 #include "surgeon/graph_parts.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -9,7 +9,7 @@
 #include "model/float16/float16_rules.h"
 #include "model/float16/float16_transposes.h"
 #include "model/shapes/onnx_infer.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

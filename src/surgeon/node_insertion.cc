@@ -11,7 +11,7 @@
 #include "model/onnx/wire_reader.h"
 #include "surgeon/cleanup.h"
 #include "surgeon/graph_parts.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

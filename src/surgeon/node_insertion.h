@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/onnx/onnx_model.h"
-#include "util/cast_grammar.h"
+#include "util/text/cast_grammar.h"
 #include "vernier/status.h"
 
 namespace vernier {

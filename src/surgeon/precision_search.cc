@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "model/onnx/onnx_attributes.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

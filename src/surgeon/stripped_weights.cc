@@ -11,7 +11,7 @@
 #include "lint/operator_table.h"
 #include "model/onnx/wire_fields.h"
 #include "surgeon/graph_parts.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

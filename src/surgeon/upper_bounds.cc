@@ -12,7 +12,7 @@
 #include "model/shapes/onnx_infer.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/graph_parts.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

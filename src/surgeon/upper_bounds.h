@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/onnx/onnx_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/onnx/onnx_test_model.h"
-#include "util/no_log.h"
-#include "util/recording_logger.h"
+#include "util/log/no_log.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

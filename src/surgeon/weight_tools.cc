@@ -8,8 +8,8 @@
 #include "surgeon/graph_parts.h"
 #include "surgeon/sparse_weights.h"
 #include "surgeon/stripped_weights.h"
-#include "util/input_file.h"
-#include "util/number_text.h"
+#include "util/files/input_file.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "model/onnx/replaced_values.h"
 #include "surgeon/editable_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

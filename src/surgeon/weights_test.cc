@@ -11,7 +11,7 @@
 #include "model/onnx/onnx_test_model.h"
 #include "surgeon/sparse_weights.h"
 #include "surgeon/stripped_weights.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

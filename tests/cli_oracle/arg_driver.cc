@@ -13,7 +13,7 @@
 #include "options/table/command_options.h"
 #include "options/words/arg_parser.h"
 #include "options/words/flag_suggestion.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -280,7 +280,7 @@ class ShardParts(PartsCase):
 
 class Page(unittest.TestCase):
     def test_the_page_names_all_that_is_refused_with_shard(self):
-        source = (ROOT / "src/session/plan_shard.cc").read_text(encoding="utf-8")
+        source = (ROOT / "src/session/plan/plan_shard.cc").read_text(encoding="utf-8")
         table = source.split("conflicts[] = {")[1].split("};")[0]
         known = set(re.findall(r'"(--[a-z-]+)', table))
         self.assertGreater(len(known), 10)

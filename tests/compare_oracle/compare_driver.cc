@@ -18,14 +18,14 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "compare/comparator.h"
-#include "compare/postprocess.h"
-#include "compare/tally.h"
-#include "compare/validate.h"
+#include "compare/functions/comparator.h"
+#include "compare/functions/tally.h"
+#include "compare/outputs/postprocess.h"
+#include "compare/outputs/validate.h"
 #include "report/run/comparison_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/validation_text.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/worker.h"
+#include "backend/worker/worker.h"
 #include "torchscript_writer.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "backend/backend_path.h"
-#include "backend/worker_server.h"
+#include "backend/known/backend_path.h"
+#include "backend/worker/worker_server.h"
 #include "checks.h"
 #include "model_writer.h"
 

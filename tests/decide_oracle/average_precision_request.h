@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "decide/average_precision.h"
-#include "decide/coco_labels.h"
+#include "decide/figures/average_precision.h"
+#include "decide/labels/coco_labels.h"
 
 namespace vernier {
 

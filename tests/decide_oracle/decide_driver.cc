@@ -17,9 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "average_precision_request.h"
-#include "decide/bootstrap.h"
-#include "decide/decision.h"
-#include "decide/intervals.h"
+#include "decide/figures/bootstrap.h"
+#include "decide/figures/intervals.h"
+#include "decide/kinds/decision.h"
 
 namespace vernier {
 namespace {

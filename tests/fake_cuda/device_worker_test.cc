@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "backend/worker.h"
-#include "kernels/difference.h"
-#include "kernels/pair_measures.h"
-#include "util/no_log.h"
+#include "backend/worker/worker.h"
+#include "kernels/measures/difference.h"
+#include "kernels/measures/pair_measures.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -7,8 +7,8 @@
 #include "inputs/value_ranges.h"
 #include "options/table/command_options.h"
 #include "options/words/arg_parser.h"
-#include "util/cast_grammar.h"
-#include "util/split_words.h"
+#include "util/text/cast_grammar.h"
+#include "util/text/split_words.h"
 
 namespace vernier {
 namespace {

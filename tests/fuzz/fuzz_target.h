@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "util/unique_fd.h"
+#include "util/files/unique_fd.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 

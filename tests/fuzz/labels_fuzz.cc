@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "decide/decision.h"
+#include "decide/kinds/decision.h"
 #include "fuzz_target.h"
 #include "run/labels/class_names.h"
 #include "run/labels/labelled_boxes.h"

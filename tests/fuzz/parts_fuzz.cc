@@ -7,10 +7,10 @@
 #include "core/version.h"
 #include "fuzz_target.h"
 #include "io/bytes/checksum.h"
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "run/parts/shard_parts.h"
 #include "run/shards/shard_merge.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace {
 

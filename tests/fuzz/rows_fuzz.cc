@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "fuzz_target.h"
-#include "record/decision_rows.h"
-#include "record/row_lines.h"
+#include "record/rows/decision_rows.h"
+#include "record/rows/row_lines.h"
 
 namespace {
 

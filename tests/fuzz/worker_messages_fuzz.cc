@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "backend/channel.h"
-#include "backend/image_messages.h"
-#include "backend/measure_messages.h"
-#include "backend/messages.h"
-#include "backend/tensor_block.h"
-#include "backend/trial_messages.h"
+#include "backend/wire/channel.h"
+#include "backend/wire/measure_messages.h"
+#include "backend/wire/messages.h"
+#include "backend/wire/tensor_block.h"
+#include "backend/wire/trial_messages.h"
+#include "backend/worker/image_messages.h"
 #include "fuzz_target.h"
-#include "kernels/pair_measures.h"
+#include "kernels/measures/pair_measures.h"
 
 namespace vernier {
 namespace {

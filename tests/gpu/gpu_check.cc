@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "gpu/device_measures.h"
-#include "kernels/pair_measures.h"
-#include "util/thread_pool.h"
+#include "kernels/measures/pair_measures.h"
+#include "util/threads/thread_pool.h"
 
 namespace vernier::gpu {
 namespace {

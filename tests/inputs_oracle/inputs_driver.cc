@@ -11,8 +11,8 @@
 #include "inputs/random_feeds.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
-#include "util/cast_grammar.h"
-#include "util/log.h"
+#include "util/log/log.h"
+#include "util/text/cast_grammar.h"
 
 namespace vernier {
 namespace {

@@ -20,7 +20,7 @@ MORE_NAMES = ("onnxrt", "trt", "tf", "onnxref", "keras", "tf2onnx")
 
 # Each file or folder, and why names stand there.
 ALLOWED = {
-    "src/backend/python_program.cc": "the runners of libexec/vernier/runners, one row each",
+    "src/backend/known/python_program.cc": "the runners of libexec/vernier/runners, one row each",
     "src/run/runner/runner_kinds.cc": "Polygraphy's words of flags and names of runners",
     "src/run/runner/resolve_runner.cc": "Keras models of --tf go to their runner in Python",
     "src/run/runner/model_conversion.cc": "the runner in Python that converts TensorFlow's models",
@@ -28,7 +28,8 @@ ALLOWED = {
     "src/options/bind/bind_runners.cc": "--trt's, --tf's and --torch's own flags",
     "src/options/bind/bind_run.cc": "--save-engine alone: an engine is TensorRT's",
     "src/doctor/known_parts.cc": "what pip installs, and help texts",
-    "src/session/library_debug.cc": "node errors are measured under ONNX Runtime by definition",
+    "src/session/library/library_debug.cc":
+        "node errors are measured under ONNX Runtime by definition",
     "src/inference/constant_worker.cc": "ONNX Runtime computes constants by definition",
     "src/blame/sides/foreign_reference.cc": "models of TensorFlow and PyTorch in their own formats",
     "src/debug/engine_precisions.h": "debug precision marks layers of TensorRT's engines",

@@ -93,7 +93,7 @@ def refusal(area, folder, quote, name, reachable):
         known = "/" not in name or name.split("/")[0] in SYSTEM_FOLDERS
         return None if known else "not one of the libraries in docs/dependencies.md"
     if area == "backends":
-        own = "/" not in name
+        own = "/" not in name or name.split("/")[0] == folder
         return None if own or PLUGIN_HEADER.fullmatch(name) else "not a plug-in header"
     if name.startswith("vernier/"):
         return None
@@ -105,47 +105,56 @@ def refusal(area, folder, quote, name, reachable):
     return None if target in reachable | {folder} else f"{folder} does not depend on {target}"
 
 
+def files_of_rooms(root):
+    """The sources in sub-folders of src/'s and backends/'s folders, but for tests."""
+    for top in ("src", "backends"):
+        for path in sorted((root / top).glob("*/*/**/*")):
+            if path.suffix in SUFFIXES and not re.search(r"_test$|_for_test$", path.stem):
+                yield top, path
+
+
 def room_arrows(root):
-    """For each folder of src/: the sub-folders, and which others their files include."""
+    """For each such folder: the sub-folders, and which others their files include."""
     arrows = {}
-    for path in (root / "src").glob("*/*/**/*"):
-        if path.suffix not in SUFFIXES or re.search(r"_test$|_for_test$", path.stem):
-            continue
-        folder, room = path.relative_to(root / "src").parts[:2]
+    for top, path in files_of_rooms(root):
+        folder, room = path.relative_to(root / top).parts[:2]
         names = (name.split("/") for _, name in
                  INCLUDE.findall(path.read_text(encoding="utf-8")))
         uses = {parts[1] for parts in names if parts[0] == folder and len(parts) > 2}
-        arrows.setdefault(folder, {}).setdefault(room, set()).update(uses - {room})
+        arrows.setdefault(f"{top}/{folder}", {}).setdefault(room, set()).update(uses - {room})
     return arrows
 
 
 def out_of_order(root):
-    """What the sub-folders of src/'s folders include against the order of their README.md."""
+    """What sub-folders include against the order of their folder's README.md."""
     for folder, arrows in sorted(room_arrows(root).items()):
-        readme = root / "src" / folder / "README.md"
+        readme = root / folder / "README.md"
         rooms = ROOM.findall(readme.read_text(encoding="utf-8")) if readme.exists() else []
         for room, used in sorted(arrows.items()):
             below = rooms[rooms.index(room) + 1:] if room in rooms else []
             if room not in rooms:
-                yield f"src/{folder}/README.md: does not list {room}/"
+                yield f"{folder}/README.md: does not list {room}/"
             for other in sorted(used - set(below)):
-                yield f"src/{folder}/{room}: includes {other}/, which is not below it in README.md"
+                yield f"{folder}/{room}: includes {other}/, which is not below it in README.md"
 
 
 def climbs_out(root):
-    """Files of sub-folders that include one of the folder itself, which is above all of them."""
-    for path in sorted((root / "src").glob("*/*/**/*")):
-        if path.suffix not in SUFFIXES or re.search(r"_test$|_for_test$", path.stem):
-            continue
-        folder = path.relative_to(root / "src").parts[0]
+    """Files of sub-folders that include one of the folder itself, which is above all of them.
+
+    Lists of a folder (.def) are for all of its files.
+    """
+    for top, path in files_of_rooms(root):
+        folder = path.relative_to(root / top).parts[0]
         for _, name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if name.endswith(".def"):
+                continue
             if name.split("/")[0] == folder and name.count("/") == 1:
                 yield f"{path.relative_to(root)}: includes {name}, which is above all sub-folders"
 
 
 def listed_twice(root):
     """Sub-folders with two rows in a README.md: all between them could include both ways."""
-    for readme in sorted((root / "src").glob("*/README.md")):
+    for readme in sorted([*root.glob("src/*/README.md"), *root.glob("backends/*/README.md")]):
         rooms = ROOM.findall(readme.read_text(encoding="utf-8"))
         for room in sorted({room for room in rooms if rooms.count(room) > 1}):
             yield f"{readme.relative_to(root)}: lists {room}/ twice"
@@ -161,7 +170,7 @@ def included_files(root, path):
     text = path.read_text(encoding="utf-8")
     for match in INCLUDE.finditer(text):
         name = match.group(2)
-        for folder in (path.parent, root / "src", root / "include"):
+        for folder in (path.parent, root / "src", root / "include", root / "backends"):
             if (folder / name).is_file():
                 yield (folder / name).resolve(), text.count("\n", 0, match.start(2)) + 1
                 break

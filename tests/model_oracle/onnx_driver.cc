@@ -12,8 +12,8 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "model/onnx/onnx_order.h"
-#include "util/close_matches.h"
-#include "util/fnmatch.h"
+#include "util/text/close_matches.h"
+#include "util/text/fnmatch.h"
 
 namespace vernier {
 namespace {

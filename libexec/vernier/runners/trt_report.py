@@ -1,4 +1,4 @@
-"""What an engine says of itself, as the plug-in writes it (backends/tensorrt/engine_report.h)."""
+"""An engine's report, as the plug-in writes it (backends/tensorrt/engine/engine_report.h)."""
 
 import json
 
@@ -12,7 +12,10 @@ def type_name(dtype):
 
 
 def describe_plan(plan):
-    """An engine file, with its builder if it names one; see backends/tensorrt/plan_version.h."""
+    """An engine file, with its builder if it names one.
+
+    See backends/tensorrt/engine/plan_version.h.
+    """
     if plan.startswith(b"ptrt") and len(plan) >= 12:
         number = int.from_bytes(plan[8:12], "little")
         release = "TensorRT 8.5" if number == 232 else "a TensorRT older than 8.6"

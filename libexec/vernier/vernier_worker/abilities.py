@@ -46,5 +46,5 @@ def describe(module, out):
     out.u64(len(environments))
     for variables in environments:
         out.text(variables)
-    out.u64(0)  # the formats of models that it opens: src/backend/python_program.cc has them
+    out.u64(0)  # the formats of models that it opens: src/backend/known/python_program.cc has them
     out.u32(_TRAITS.get(module, 0))

@@ -13,7 +13,7 @@ UNKNOWN = 0  # an element type that the model does not say
 
 
 class Request:
-    """What is to be opened (OpenRequest in src/backend/messages.h)."""
+    """What is to be opened (OpenRequest in src/backend/wire/messages.h)."""
 
     def __init__(self, reader, memory):
         self.session = reader.u64()
@@ -168,7 +168,9 @@ class Runner:
         return symbol(request.model_path, **arguments)
 
     def describe(self, seconds, out):
-        """SessionDescription in src/backend/messages.h. Outputs are known once there are some."""
+        """SessionDescription in src/backend/wire/messages.h.
+
+        Outputs are known once there are some."""
         write_infos(self.inputs, out)
         out.u64(0)
         out.u64(0)

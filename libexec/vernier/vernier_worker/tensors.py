@@ -1,6 +1,7 @@
 """NumPy arrays to tensors in shared memory and back.
 
-The layout of src/backend/tensor_block.cc: a description of all tensors, then their bytes in one
+The layout of src/backend/wire/tensor_block.cc: a description of all tensors, then their bytes in
+one
 sealed memfd, or in the message itself when they are few.
 """
 

@@ -1,4 +1,4 @@
-"""Inferences in unusual circumstances: the twin of src/backend/trial_messages.cc."""
+"""Inferences in unusual circumstances: the twin of src/backend/wire/trial_messages.cc."""
 
 import numpy as np
 

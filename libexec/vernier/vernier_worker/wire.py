@@ -1,6 +1,6 @@
 """Frames and values of the protocol between vernier and its workers.
 
-The same bytes as src/backend/channel.cc and wire.h: numbers in native order, texts with their
+The same bytes as src/backend/wire/channel.cc and wire.h: numbers in native order, texts with their
 length before them, at most one file descriptor a frame.
 """
 

@@ -8,10 +8,10 @@
 #include "io/results/test_data_writer.h"
 #include "model/edit/onnx_extract.h"
 #include "model/edit/onnx_save.h"
-#include "record/side_names.h"
-#include "util/atomic_file.h"
-#include "util/mapped_file.h"
-#include "util/unique_fd.h"
+#include "record/schema/side_names.h"
+#include "util/files/atomic_file.h"
+#include "util/files/mapped_file.h"
+#include "util/files/unique_fd.h"
 
 namespace vernier {
 namespace {

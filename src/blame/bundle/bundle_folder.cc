@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "io/results/partial_places.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "backend/messages.h"
+#include "backend/wire/messages.h"
 #include "blame/graph/blame_graph.h"
 #include "run/profile/layer_times.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
 
 namespace vernier {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/fed_positions.h"
-#include "compare/masked_positions.h"
+#include "compare/positions/fed_positions.h"
+#include "compare/positions/masked_positions.h"
 #include "model/shapes/symbolic_shapes.h"
 #include "run/comparison/mask_axes.h"
 #include "run/comparison/position_feeds.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "io/test_data/tensor_proto.h"
-#include "kernels/magnitudes.h"
-#include "kernels/tensor_elements.h"
-#include "util/number_text.h"
+#include "kernels/elements/tensor_elements.h"
+#include "kernels/measures/magnitudes.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

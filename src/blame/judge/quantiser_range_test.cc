@@ -6,7 +6,7 @@
 #include <array>
 #include <bit>
 
-#include "compare/tensor_for_test.h"
+#include "compare/outputs/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
 
 namespace vernier {

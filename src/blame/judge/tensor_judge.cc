@@ -6,12 +6,12 @@
 #include <cstring>
 #include <limits>
 
-#include "compare/comparison.h"
-#include "compare/same_bits.h"
-#include "compare/shared_non_finite.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/shared_non_finite.h"
+#include "compare/outputs/same_bits.h"
 #include "core/coordinates.h"
-#include "kernels/magnitudes.h"
-#include "kernels/pair_measures.h"
+#include "kernels/measures/magnitudes.h"
+#include "kernels/measures/pair_measures.h"
 
 namespace vernier {
 namespace {

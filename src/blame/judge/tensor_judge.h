@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "compare/error_bound.h"
-#include "util/thread_pool.h"
+#include "compare/functions/error_bound.h"
+#include "util/threads/thread_pool.h"
 #include "vernier/blame_record.h"
 #include "vernier/tensor.h"
 

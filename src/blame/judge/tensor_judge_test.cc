@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "compare/tensor_for_test.h"
+#include "compare/outputs/tensor_for_test.h"
 
 namespace vernier {
 namespace {

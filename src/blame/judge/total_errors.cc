@@ -7,7 +7,7 @@
 
 #include "blame/judge/padded_tensors.h"
 #include "blame/judge/tensor_judge.h"
-#include "compare/comparator.h"
+#include "compare/functions/comparator.h"
 #include "run/figures/pair_recorder.h"
 #include "vernier/compare_options.h"
 

@@ -7,8 +7,8 @@
 
 #include "blame/graph/blame_graph.h"
 #include "blame/sides/reference_probe.h"
-#include "compare/error_bound.h"
-#include "util/thread_pool.h"
+#include "compare/functions/error_bound.h"
+#include "util/threads/thread_pool.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

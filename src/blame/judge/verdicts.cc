@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "blame/judge/saturation.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/dtype.h"
 
 namespace vernier {

@@ -11,7 +11,7 @@
 #include "blame/judge/quantiser_range.h"
 #include "blame/judge/total_errors.h"
 #include "blame/sides/runtime_clock.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

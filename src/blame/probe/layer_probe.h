@@ -11,7 +11,7 @@
 #include "blame/sides/memory_plan.h"
 #include "blame/sides/probe_side.h"
 #include "blame/sides/reference_probe.h"
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 
 namespace vernier {
 

@@ -9,7 +9,7 @@
 #include "blame/judge/non_finite.h"
 #include "blame/judge/tensor_judge.h"
 #include "blame/sides/island_bench.h"
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

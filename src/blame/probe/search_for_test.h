@@ -16,7 +16,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_test_model.h"
 #include "run/workers/fake_workers.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 

@@ -11,7 +11,7 @@
 #include "run/live/size_search.h"
 #include "run/maps/pair_matching.h"
 #include "run/workers/held_log.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
 
 namespace vernier {
 namespace {

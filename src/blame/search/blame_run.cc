@@ -22,9 +22,9 @@
 #include "core/version.h"
 #include "run/comparison/position_feeds.h"
 #include "run/engine/shared_timings.h"
-#include "util/counted.h"
-#include "util/forwarding_log.h"
-#include "util/number_text.h"
+#include "util/log/forwarding_log.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

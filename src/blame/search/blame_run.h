@@ -5,7 +5,7 @@
 
 #include "blame/graph/blame_plan.h"
 #include "run/outcome/exit_code.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/tensor_for_test.h"
+#include "compare/outputs/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
 
 namespace vernier {

@@ -11,8 +11,8 @@
 #include "blame/search/outer_tensors.h"
 #include "model/edit/onnx_branch.h"
 #include "model/onnx/onnx_order.h"
-#include "util/atomic_file.h"
-#include "util/scratch_folder.h"
+#include "util/files/atomic_file.h"
+#include "util/files/scratch_folder.h"
 
 namespace vernier {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "util/joined.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "util/joined.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/edit/onnx_outputs.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -11,10 +11,10 @@
 #include "blame/probe/layer_batch.h"
 #include "blame/search/resume_file.h"
 #include "blame/sides/blame_feeds.h"
-#include "util/counted.h"
-#include "util/number_text.h"
-#include "util/process_memory.h"
-#include "util/thread_pool.h"
+#include "util/process/process_memory.h"
+#include "util/text/number_text.h"
+#include "util/threads/thread_pool.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -15,7 +15,7 @@
 #include "model/rounding/error_model.h"
 #include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "io/bytes/checksum.h"
-#include "util/atomic_file.h"
-#include "util/mapped_file.h"
+#include "util/files/atomic_file.h"
+#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {

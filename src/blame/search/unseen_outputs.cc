@@ -10,7 +10,7 @@
 #include "blame/judge/verdicts.h"
 #include "model/onnx/initializer_names.h"
 #include "run/workers/live_runner.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "model/shapes/onnx_shapes.h"
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -5,13 +5,13 @@
 
 #include "blame/sides/blame_feeds.h"
 #include "inputs/coerce_feed.h"
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/feeds/fed_tokens.h"
 #include "run/feeds/plan_feeds.h"
 #include "run/maps/name_maps.h"
-#include "util/counted.h"
-#include "util/log.h"
-#include "util/no_log.h"
+#include "util/log/log.h"
+#include "util/log/no_log.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

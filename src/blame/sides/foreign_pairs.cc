@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "blame/sides/listed_tensor.h"
-#include "compare/value_pairing.h"
+#include "compare/pairing/value_pairing.h"
 
 namespace vernier {
 namespace {

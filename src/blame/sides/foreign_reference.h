@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "backend/messages.h"
+#include "backend/wire/messages.h"
 #include "run/runner/model_conversion.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -8,7 +8,7 @@
 #include "model/rounding/near_ties.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/live/pair_error_bounds.h"
-#include "util/first_line.h"
+#include "util/text/first_line.h"
 
 namespace vernier {
 namespace {

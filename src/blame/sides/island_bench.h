@@ -10,7 +10,7 @@
 
 #include "blame/graph/blame_graph.h"
 #include "blame/sides/probe_side.h"
-#include "compare/error_bound.h"
+#include "compare/functions/error_bound.h"
 #include "model/rounding/error_model.h"
 
 namespace vernier {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "compare/exporter_names.h"
+#include "compare/pairing/exporter_names.h"
 #include "core/shape_match.h"
 
 namespace vernier {

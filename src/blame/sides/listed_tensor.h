@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/value_pairing.h"
+#include "compare/pairing/value_pairing.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "util/process_memory.h"
+#include "util/process/process_memory.h"
 
 namespace vernier {
 namespace {

@@ -10,9 +10,9 @@
 #include "model/onnx/model_type.h"
 #include "run/runner/engine_use.h"
 #include "run/workers/model_source.h"
-#include "util/first_line.h"
-#include "util/no_log.h"
-#include "util/unique_fd.h"
+#include "util/files/unique_fd.h"
+#include "util/log/no_log.h"
+#include "util/text/first_line.h"
 
 namespace vernier {
 namespace {

@@ -15,7 +15,7 @@
 #include "model/onnx/onnx_model.h"
 #include "run/workers/live_runner.h"
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/blame_record.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "blame/sides/foreign_reference.h"
-#include "record/runner_name.h"
-#include "record/side_names.h"
+#include "record/schema/runner_name.h"
+#include "record/schema/side_names.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include "blame/graph/tensor_sizes.h"
 #include "blame/sides/blame_feeds.h"
 #include "run/feeds/plan_feeds.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 

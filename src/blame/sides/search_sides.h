@@ -16,7 +16,7 @@
 #include "run/runner/model_conversion.h"
 #include "run/saved/loaded_runs.h"
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -2,13 +2,13 @@
 #include <cstdio>
 #include <vector>
 
-#include "backend/backend_path.h"
-#include "backend/backend_probe.h"
+#include "backend/known/backend_path.h"
+#include "backend/worker/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/table/commands.h"
 #include "options/table/option_sets.h"
 #include "options/table/option_values.h"
-#include "util/list_has.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {

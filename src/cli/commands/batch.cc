@@ -17,9 +17,9 @@
 #include "options/table/option_sets.h"
 #include "report/files/junit.h"
 #include "run/phases/shard_ending.h"
-#include "util/atomic_file.h"
-#include "util/counted.h"
-#include "util/no_log.h"
+#include "util/files/atomic_file.h"
+#include "util/log/no_log.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

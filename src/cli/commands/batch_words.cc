@@ -14,7 +14,7 @@
 #include "options/words/flag_suggestion.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
-#include "util/shell_words.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "inputs/shape_grid.h"
 #include "options/bind/bind_model.h"
 #include "run/runner/changed_model.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

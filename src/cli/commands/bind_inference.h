@@ -9,7 +9,7 @@
 #include "options/words/arg_parser.h"
 #include "run/workers/worker_pool.h"
 #include "surgeon/editable_model.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

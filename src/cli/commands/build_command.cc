@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "options/table/command_options.h"
-#include "util/number_text.h"
-#include "util/shell_words.h"
-#include "util/split_text.h"
+#include "util/text/number_text.h"
+#include "util/text/shell_words.h"
+#include "util/text/split_text.h"
 
 namespace vernier {
 namespace {

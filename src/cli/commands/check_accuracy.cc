@@ -7,8 +7,8 @@
 #include "cli/table/commands.h"
 #include "options/table/option_sets.h"
 #include "run/saved/row_writer.h"
-#include "session/accuracy_session.h"
-#include "session/rows_session.h"
+#include "session/rows/accuracy_session.h"
+#include "session/rows/rows_session.h"
 
 namespace vernier {
 namespace {

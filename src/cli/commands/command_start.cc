@@ -13,8 +13,8 @@
 #include "options/words/flag_suggestion.h"
 #include "options/words/repeated_words.h"
 #include "run/outcome/exit_code.h"
-#include "util/number_text.h"
-#include "util/shell_words.h"
+#include "util/text/number_text.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 namespace {

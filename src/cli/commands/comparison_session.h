@@ -7,7 +7,7 @@
 #include "options/words/arg_parser.h"
 #include "report/text/console_log.h"
 #include "run/outcome/exit_code.h"
-#include "session/run_session.h"
+#include "session/run/run_session.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -15,8 +15,8 @@
 #include "report/models/model_json.h"
 #include "report/text/saved_text.h"
 #include "run/feeds/shard_names.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

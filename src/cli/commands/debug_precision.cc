@@ -19,7 +19,7 @@
 #include "options/bind/file_conflicts.h"
 #include "options/table/option_sets.h"
 #include "surgeon/constant_folding.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include "options/bind/bind_model.h"
 #include "options/bind/bind_run.h"
 #include "options/table/option_sets.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/version.h"
 #include "options/rows/tensorrt_rows.h"
 #include "options/table/command_options.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

@@ -29,10 +29,10 @@
 #include "run/engine/engine_build.h"
 #include "run/runner/resolve_runner.h"
 #include "surgeon/upper_bounds.h"
-#include "util/counted.h"
-#include "util/list_has.h"
-#include "util/no_log.h"
-#include "util/number_text.h"
+#include "util/log/no_log.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {

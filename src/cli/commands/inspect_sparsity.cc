@@ -11,7 +11,7 @@
 #include "options/table/option_sets.h"
 #include "surgeon/sparse_weights.h"
 #include "surgeon/weight_tools.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -9,8 +9,8 @@
 #include "options/table/option_values.h"
 #include "report/models/engine_json.h"
 #include "report/models/tactic_replay.h"
-#include "util/no_log.h"
-#include "util/number_text.h"
+#include "util/log/no_log.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "util/interruption.h"
+#include "util/process/interruption.h"
 
 namespace vernier {
 namespace {

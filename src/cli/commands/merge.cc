@@ -14,7 +14,7 @@
 #include "run/saved/row_writer.h"
 #include "run/shards/shard_merge.h"
 #include "run/shards/shard_status.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -14,8 +14,8 @@
 #include "options/table/groups.h"
 #include "report/models/model_text.h"
 #include "run/workers/model_source.h"
-#include "util/forwarding_log.h"
-#include "util/paths.h"
+#include "util/files/paths.h"
+#include "util/log/forwarding_log.h"
 
 namespace vernier {
 namespace {

@@ -13,8 +13,8 @@
 #include "model/edit/onnx_save.h"
 #include "model/onnx/replaced_values.h"
 #include "surgeon/editable_model.h"
-#include "util/paths.h"
-#include "util/scratch_folder.h"
+#include "util/files/paths.h"
+#include "util/files/scratch_folder.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "backend/worker.h"
+#include "backend/worker/worker.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/model_tool.h"
@@ -15,7 +15,7 @@
 #include "options/table/option_sets.h"
 #include "run/workers/model_source.h"
 #include "run/workers/worker_pool.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 #include "options/table/option_sets.h"
 #include "options/table/option_values.h"
 #include "report/files/report_files.h"
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {

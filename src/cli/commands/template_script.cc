@@ -10,7 +10,7 @@
 #include "options/bind/file_conflicts.h"
 #include "options/table/command_words.h"
 #include "options/table/option_sets.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

@@ -1,8 +1,8 @@
 #include <cstdio>
 
-#include "backend/worker_server.h"
+#include "backend/worker/worker_server.h"
 #include "cli/table/commands.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/help/help_text.h"
-#include "util/joined.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -16,8 +16,8 @@
 #include "options/bind/shell_command.h"
 #include "options/table/command_options.h"
 #include "run/runner/script_runner.h"
-#include "util/shell_words.h"
-#include "util/visible_text.h"
+#include "util/text/shell_words.h"
+#include "util/text/visible_text.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/per_output.h"
 
 namespace vernier {

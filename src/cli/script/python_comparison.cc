@@ -1,6 +1,6 @@
 #include "cli/script/python_script_writer.h"
-#include "compare/metric_table.h"
-#include "util/joined.h"
+#include "compare/functions/metric_table.h"
+#include "util/values/joined.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

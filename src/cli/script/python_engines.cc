@@ -1,6 +1,6 @@
 #include "cli/script/python_script_writer.h"
-#include "util/cast_grammar.h"
-#include "util/number_text.h"
+#include "util/text/cast_grammar.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

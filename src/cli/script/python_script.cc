@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "cli/script/python_script_writer.h"
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "core/version.h"
 #include "options/bind/bind_runners.h"
 #include "options/table/command_options.h"
 #include "run/runner/own_python.h"
-#include "util/shell_words.h"
-#include "util/visible_text.h"
+#include "util/text/shell_words.h"
+#include "util/text/visible_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

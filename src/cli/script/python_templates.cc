@@ -9,9 +9,9 @@
 #include "cli/script/python_script_writer.h"
 #include "model/edit/onnx_outputs.h"
 #include "options/rows/tensorrt_rows.h"
-#include "util/cast_grammar.h"
-#include "util/own_program.h"
-#include "util/paths.h"
+#include "util/files/paths.h"
+#include "util/process/own_program.h"
+#include "util/text/cast_grammar.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/script/package_script.h"
 #include "cli/script/python_script.h"
 #include "options/bind/shell_command.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

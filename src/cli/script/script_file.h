@@ -5,7 +5,7 @@
 
 #include "options/bind/bind_run.h"
 #include "options/words/arg_parser.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -5,8 +5,8 @@
 
 #include "cli/table/commands.h"
 #include "options/words/flag_suggestion.h"
-#include "util/close_matches.h"
-#include "util/joined.h"
+#include "util/text/close_matches.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

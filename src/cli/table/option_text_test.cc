@@ -13,7 +13,7 @@
 #include "cli/help/option_docs.h"
 #include "options/table/command_options.h"
 #include "options/table/groups.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

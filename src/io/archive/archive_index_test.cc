@@ -8,7 +8,7 @@
 #include "io/archive/archive_name_table.h"
 #include "io/archive/archive_names.h"
 #include "io/results/io_test_data.h"
-#include "util/process_memory.h"
+#include "util/process/process_memory.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "io/archive/zip_reader.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {

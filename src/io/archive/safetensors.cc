@@ -10,7 +10,7 @@
 
 #include "io/json/json_stream.h"
 #include "io/json/json_writer.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -16,9 +16,9 @@
 #include "io/bytes/part_file.h"
 #include "io/bytes/record_spill.h"
 #include "io/bytes/tensor_pool.h"
-#include "util/atomic_file.h"
-#include "util/input_file.h"
-#include "util/mapped_file.h"
+#include "util/files/atomic_file.h"
+#include "util/files/input_file.h"
+#include "util/files/mapped_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

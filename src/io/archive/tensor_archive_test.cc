@@ -13,7 +13,7 @@
 #include "io/archive/zip_reader.h"
 #include "io/archive/zip_writer.h"
 #include "io/results/io_test_data.h"
-#include "util/process_memory.h"
+#include "util/process/process_memory.h"
 
 namespace vernier {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "io/archive/archive_name_table.h"
 #include "io/bytes/byte_source.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/polygraphy/base64_source.h"
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 #include "vernier/status.h"
 
 namespace vernier {

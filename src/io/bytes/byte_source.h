@@ -7,8 +7,8 @@
 #include <memory>
 #include <span>
 
-#include "util/input_file.h"
-#include "util/thread_pool.h"
+#include "util/files/input_file.h"
+#include "util/threads/thread_pool.h"
 #include "vernier/status.h"
 
 namespace vernier {

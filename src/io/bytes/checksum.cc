@@ -6,8 +6,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "util/memory_pages.h"
-#include "util/shared_memory.h"
+#include "util/files/shared_memory.h"
+#include "util/threads/memory_pages.h"
 
 namespace vernier {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 
 namespace vernier {
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/checksum.h"
-#include "util/unique_fd.h"
+#include "util/files/unique_fd.h"
 #include "vernier/status.h"
 
 namespace vernier {

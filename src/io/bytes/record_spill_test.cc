@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/results/io_test_data.h"
-#include "util/process_memory.h"
+#include "util/process/process_memory.h"
 
 namespace vernier {
 namespace {

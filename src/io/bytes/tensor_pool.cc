@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/memory_limit.h"
-#include "util/memory_pages.h"
+#include "util/threads/memory_pages.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <span>
 
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -7,7 +7,7 @@
 #include "io/bytes/checksum.h"
 #include "io/json/json_tape.h"
 #include "io/json/json_writer.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

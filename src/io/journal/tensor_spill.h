@@ -9,7 +9,7 @@
 #include "io/bytes/part_file.h"
 #include "io/bytes/tensor_pool.h"
 #include "io/journal/journal.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

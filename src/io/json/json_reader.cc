@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "io/bytes/text_encoding.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/results/io_test_data.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "io/bytes/text_encoding.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

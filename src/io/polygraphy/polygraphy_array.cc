@@ -13,7 +13,7 @@
 #include "io/bytes/text_encoding.h"
 #include "io/polygraphy/base64_source.h"
 #include "io/polygraphy/polygraphy_type.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -13,9 +13,9 @@
 #include <system_error>
 
 #include "io/bytes/checksum.h"
-#include "util/atomic_file.h"
-#include "util/number_text.h"
-#include "util/split_text.h"
+#include "util/files/atomic_file.h"
+#include "util/text/number_text.h"
+#include "util/text/split_text.h"
 
 namespace vernier {
 namespace {

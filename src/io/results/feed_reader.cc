@@ -9,7 +9,7 @@
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_counts.h"
 #include "io/results/feed_sources.h"
-#include "util/paths.h"
+#include "util/files/paths.h"
 #include "vernier/part_names.h"
 
 namespace vernier {

@@ -15,7 +15,7 @@
 #include "io/polygraphy/polygraphy_type.h"
 #include "io/results/file_kind.h"
 #include "io/test_data/nested_proto.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 
 namespace vernier {
 namespace {

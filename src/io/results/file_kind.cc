@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "util/input_file.h"
-#include "util/number_text.h"
+#include "util/files/input_file.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

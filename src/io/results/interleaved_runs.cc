@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/results/shard_file_name.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 #include "vernier/shard_plan.h"
 
 namespace vernier {

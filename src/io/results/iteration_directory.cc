@@ -6,8 +6,8 @@
 
 #include "io/archive/archive_names.h"
 #include "io/bytes/directory_listing.h"
-#include "util/atomic_file.h"
-#include "util/number_text.h"
+#include "util/files/atomic_file.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 

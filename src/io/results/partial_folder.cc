@@ -9,8 +9,8 @@
 #include "io/json/json_writer.h"
 #include "io/results/partial_places.h"
 #include "io/results/results_encoder.h"
-#include "util/atomic_file.h"
-#include "util/file_lock.h"
+#include "util/files/atomic_file.h"
+#include "util/files/file_lock.h"
 
 namespace vernier {
 namespace {

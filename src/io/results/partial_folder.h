@@ -9,7 +9,7 @@
 
 #include "io/bytes/part_file.h"
 #include "io/results/results_format.h"
-#include "util/unique_fd.h"
+#include "util/files/unique_fd.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -21,7 +21,7 @@
 #include "io/results/results_encoder.h"
 #include "io/results/results_json.h"
 #include "io/results/unnamed_iterations.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -10,7 +10,7 @@
 #include "io/bytes/directory_listing.h"
 #include "io/results/interleaved_runs.h"
 #include "io/results/shard_file_name.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include "io/polygraphy/polygraphy_array.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/results_encoder.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

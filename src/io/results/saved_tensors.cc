@@ -14,7 +14,7 @@
 #include "io/results/interleaved_runs.h"
 #include "io/results/results_archive.h"
 #include "io/results/shard_file_name.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 
 namespace vernier {
 namespace {

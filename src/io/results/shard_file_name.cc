@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "io/results/partial_folder.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/directory_listing.h"
 #include "io/test_data/tensor_proto.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 

@@ -7,7 +7,7 @@
 
 #include "io/journal/journal.h"
 #include "io/results/partial_folder.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 
 #include "model/edit/onnx_save.h"
 #include "model/onnx/wire_patch.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -9,7 +9,7 @@
 #include "model/onnx/onnx_order.h"
 #include "model/shapes/onnx_infer.h"
 #include "model/shapes/onnx_shapes.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

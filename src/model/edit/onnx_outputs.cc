@@ -4,9 +4,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "util/close_matches.h"
-#include "util/fnmatch.h"
-#include "util/number_text.h"
+#include "util/text/close_matches.h"
+#include "util/text/fnmatch.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

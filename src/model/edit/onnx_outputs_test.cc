@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/onnx/onnx_test_model.h"
-#include "util/recording_logger.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

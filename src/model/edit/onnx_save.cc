@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "model/onnx/wire_reader.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -11,8 +11,8 @@
 #include "model/onnx/onnx_model.h"
 #include "model/onnx/replaced_values.h"
 #include "model/onnx/wire_patch.h"
-#include "util/atomic_file.h"
-#include "util/log.h"
+#include "util/files/atomic_file.h"
+#include "util/log/log.h"
 
 namespace vernier {
 

@@ -12,7 +12,7 @@
 #include "model/onnx/onnx_parser.h"
 #include "model/onnx/wire_fields.h"
 #include "model/shapes/onnx_infer.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "model/onnx/external_data.h"
 #include "model/onnx/float16_values.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 #include "vernier/status.h"
 
 namespace vernier {

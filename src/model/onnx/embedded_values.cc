@@ -5,8 +5,8 @@
 
 #include "io/test_data/tensor_proto.h"
 #include "model/onnx/wire_fields.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

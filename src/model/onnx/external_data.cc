@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

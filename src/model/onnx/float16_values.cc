@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/float_formats.h"
+#include "kernels/elements/float_formats.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/test_data/tensor_proto.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 
 namespace vernier {
 namespace {

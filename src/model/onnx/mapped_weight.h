@@ -6,7 +6,7 @@
 
 #include "model/onnx/external_data.h"
 #include "model/onnx/onnx_model.h"
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

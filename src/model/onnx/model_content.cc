@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include "model/onnx/initializer_names.h"
 #include "model/onnx/onnx_parser.h"
 #include "model/onnx/wire_reader.h"
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {

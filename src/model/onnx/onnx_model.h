@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

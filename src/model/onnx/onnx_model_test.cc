@@ -16,7 +16,7 @@
 #include "model/edit/onnx_outputs.h"
 #include "model/onnx/onnx_order.h"
 #include "model/onnx/onnx_test_model.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "model/onnx/initializer_names.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

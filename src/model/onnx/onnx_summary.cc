@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

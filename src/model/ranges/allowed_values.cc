@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "io/test_data/tensor_proto.h"
-#include "kernels/float_formats.h"
+#include "kernels/elements/float_formats.h"
 #include "model/onnx/onnx_attributes.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

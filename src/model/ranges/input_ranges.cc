@@ -11,7 +11,7 @@
 #include "model/ranges/value_path.h"
 #include "model/ranges/value_steps.h"
 #include "model/shapes/dims_of_part.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

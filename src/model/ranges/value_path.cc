@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "model/onnx/onnx_attributes.h"
-#include "util/list_has.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {

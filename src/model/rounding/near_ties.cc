@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/element_blocks.h"
-#include "kernels/tensor_elements.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/tensor_elements.h"
 #include "model/onnx/onnx_attributes.h"
 
 namespace vernier {

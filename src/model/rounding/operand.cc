@@ -1,7 +1,7 @@
 #include "model/rounding/operand.h"
 
-#include "kernels/element_blocks.h"
-#include "kernels/tensor_elements.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/tensor_elements.h"
 #include "model/onnx/mapped_weight.h"
 #include "model/onnx/onnx_attributes.h"
 

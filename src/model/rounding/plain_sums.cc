@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/element_blocks.h"
-#include "kernels/tensor_elements.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/tensor_elements.h"
 #include "model/onnx/operator_list.h"
 #include "model/rounding/error_growth.h"
 

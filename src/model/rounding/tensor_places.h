@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/element_blocks.h"
-#include "kernels/tensor_elements.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/tensor_elements.h"
 #include "model/rounding/error_growth.h"
 #include "vernier/tensor.h"
 

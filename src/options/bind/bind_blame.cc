@@ -2,12 +2,12 @@
 
 #include <filesystem>
 
-#include "backend/python_program.h"
+#include "backend/known/python_program.h"
 #include "options/bind/bind_runners.h"
 #include "options/bind/file_conflicts.h"
 #include "run/feeds/token_sources.h"
 #include "run/runner/own_python.h"
-#include "util/shell_words.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 namespace {

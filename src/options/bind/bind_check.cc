@@ -3,7 +3,7 @@
 #include "inputs/shape_grid.h"
 #include "options/bind/bind_model.h"
 #include "options/bind/file_conflicts.h"
-#include "util/list_has.h"
+#include "util/values/list_has.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "options/bind/bind_run.h"
-#include "session/consistency_session.h"
-#include "session/extremes_session.h"
-#include "session/lint_session.h"
+#include "session/run/consistency_session.h"
+#include "session/run/extremes_session.h"
+#include "session/run/lint_session.h"
 
 namespace vernier {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "options/table/groups.h"
 #include "run/feeds/token_sources.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

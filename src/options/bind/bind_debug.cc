@@ -9,7 +9,7 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/file_conflicts.h"
 #include "options/bind/option_use.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

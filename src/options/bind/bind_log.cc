@@ -3,8 +3,8 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/bind_shard.h"
 #include "options/bind/default_files.h"
-#include "util/number_text.h"
-#include "util/workflow_commands.h"
+#include "util/log/workflow_commands.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

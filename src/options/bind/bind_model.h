@@ -4,7 +4,7 @@
 #include <string>
 
 #include "options/words/arg_parser.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 

@@ -3,7 +3,7 @@
 
 #include "model/edit/onnx_save.h"
 #include "options/words/arg_parser.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -7,7 +7,7 @@
 
 #include "options/words/arg_parser.h"
 #include "report/text/console_log.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

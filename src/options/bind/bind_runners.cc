@@ -17,7 +17,7 @@
 #include "run/runner/resolve_runner.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
-#include "util/split_words.h"
+#include "util/text/split_words.h"
 
 namespace vernier {
 namespace {

@@ -9,10 +9,10 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/shell_command.h"
 #include "options/table/command_words.h"
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/feeds/image_feeds.h"
 #include "run/feeds/shard_names.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

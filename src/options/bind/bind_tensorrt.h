@@ -6,7 +6,7 @@
 
 #include "model/onnx/model_type.h"
 #include "options/words/arg_parser.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

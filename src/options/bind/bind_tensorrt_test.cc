@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "util/recording_logger.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "session/run_session.h"
-#include "util/shell_words.h"
+#include "session/run/run_session.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 namespace {

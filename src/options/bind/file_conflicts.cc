@@ -17,10 +17,10 @@
 #include "options/bind/bind_runners.h"
 #include "options/bind/default_files.h"
 #include "options/table/saved_sides.h"
-#include "session/plan_files.h"
-#include "util/list_has.h"
-#include "util/paths.h"
-#include "util/split_words.h"
+#include "session/plan/plan_files.h"
+#include "util/files/paths.h"
+#include "util/text/split_words.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 // The only option that may name a file that the command also reads, unless the caller forbids it.
 constexpr std::string_view kInPlace = "output";
-// Where Polygraphy has words of its own for what overlaps: session/validate_plan.cc.
+// Where Polygraphy has words of its own for what overlaps: session/plan/validate_plan.cc.
 constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};

@@ -10,9 +10,9 @@
 #include "options/bind/bind_runners.h"
 #include "options/words/repeated_words.h"
 #include "run/runner/runner_kinds.h"
-#include "util/cast_grammar.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/cast_grammar.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -4,17 +4,17 @@
 #include <memory>
 #include <string>
 
-#include "backend/python_program.h"
+#include "backend/known/python_program.h"
 #include "io/results/shard_file_name.h"
 #include "model/onnx/model_type.h"
 #include "options/table/groups.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
-#include "session/plan_files.h"
-#include "util/atomic_file.h"
-#include "util/close_matches.h"
-#include "util/joined.h"
-#include "util/mapped_file.h"
+#include "session/plan/plan_files.h"
+#include "util/files/atomic_file.h"
+#include "util/files/mapped_file.h"
+#include "util/text/close_matches.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/version.h"
-#include "util/shell_words.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "util/shell_words.h"
-#include "util/split_words.h"
+#include "util/text/shell_words.h"
+#include "util/text/split_words.h"
 
 namespace vernier {
 namespace {

@@ -1,6 +1,6 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
-#include "session/accuracy_session.h"
+#include "session/rows/accuracy_session.h"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 #include "options/table/option_values.h"
 #include "options/table/parsed_args.h"
 #include "report/files/report_files.h"
-#include "util/allowed_processors.h"
+#include "util/threads/allowed_processors.h"
 
 namespace vernier {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "options/words/arg_parser.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "options/table/parsed_args.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

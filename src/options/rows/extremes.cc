@@ -1,7 +1,7 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "options/table/parsed_args.h"
-#include "session/extremes_session.h"
+#include "session/run/extremes_session.h"
 
 namespace vernier {
 namespace {

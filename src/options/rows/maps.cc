@@ -4,8 +4,8 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "options/words/arg_parser.h"
-#include "util/mapped_file.h"
-#include "util/number_text.h"
+#include "util/files/mapped_file.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

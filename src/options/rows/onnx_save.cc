@@ -1,6 +1,6 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
-#include "util/cast_grammar.h"
+#include "util/text/cast_grammar.h"
 
 namespace vernier {
 namespace {

@@ -5,9 +5,9 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "options/words/arg_parser.h"
-#include "util/close_matches.h"
-#include "util/joined.h"
-#include "util/number_text.h"
+#include "util/text/close_matches.h"
+#include "util/text/number_text.h"
+#include "util/values/joined.h"
 #include "vernier/log.h"
 
 namespace vernier {

@@ -1,6 +1,6 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
-#include "util/split_text.h"
+#include "util/text/split_text.h"
 
 namespace vernier {
 namespace {

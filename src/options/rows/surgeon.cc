@@ -10,8 +10,8 @@
 #include "options/table/parsed_args.h"
 #include "surgeon/node_insertion.h"
 #include "surgeon/weight_tools.h"
-#include "util/cast_grammar.h"
-#include "util/number_text.h"
+#include "util/text/cast_grammar.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

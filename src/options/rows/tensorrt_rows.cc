@@ -4,7 +4,7 @@
 
 #include "options/table/groups.h"
 #include "options/words/arg_parser.h"
-#include "util/paths.h"
+#include "util/files/paths.h"
 
 namespace vernier {
 namespace {

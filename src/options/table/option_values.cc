@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "compare/metric_table.h"
-#include "compare/postprocess.h"
+#include "compare/functions/metric_table.h"
+#include "compare/outputs/postprocess.h"
 #include "inputs/shape_spec.h"
 #include "options/table/parsed_args.h"
 #include "report/files/report_files.h"
-#include "util/cast_grammar.h"
-#include "util/close_matches.h"
-#include "util/number_text.h"
+#include "util/text/cast_grammar.h"
+#include "util/text/close_matches.h"
+#include "util/text/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -1,6 +1,6 @@
 #include "options/table/parsed_args.h"
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 

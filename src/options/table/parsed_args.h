@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "options/table/option_table.h"
-#include "util/cast_grammar.h"
+#include "util/text/cast_grammar.h"
 #include "vernier/status.h"
 
 namespace vernier {

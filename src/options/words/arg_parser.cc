@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "options/words/arg_conversion.h"
-#include "util/close_matches.h"
-#include "util/number_text.h"
+#include "util/text/close_matches.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "util/split_words.h"
+#include "util/text/split_words.h"
 
 namespace vernier {
 namespace {

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <vector>
 
-#include "util/close_matches.h"
-#include "util/number_text.h"
-#include "util/shell_words.h"
+#include "util/text/close_matches.h"
+#include "util/text/number_text.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "util/cast_grammar.h"
+#include "util/text/cast_grammar.h"
 #include "vernier/decision_plan.h"
 
 namespace vernier {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
 #include "io/polygraphy/polygraphy_document.h"
-#include "util/atomic_file.h"
+#include "util/files/atomic_file.h"
 
 namespace vernier {
 namespace {

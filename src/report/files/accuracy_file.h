@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "compare/accuracy_results.h"
+#include "compare/functions/accuracy_results.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -5,18 +5,18 @@
 #include <utility>
 #include <vector>
 
-#include "record/coverage.h"
-#include "record/gate_text.h"
-#include "record/side_names.h"
+#include "record/schema/coverage.h"
+#include "record/schema/gate_text.h"
+#include "record/schema/side_names.h"
 #include "report/text/decision_text.h"
 #include "report/text/decode_text.h"
 #include "report/text/next_step.h"
 #include "report/text/text_escape.h"
 #include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
-#include "util/counted.h"
-#include "util/first_line.h"
-#include "util/number_text.h"
+#include "util/text/first_line.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 #include "vernier/blame_record.h"
 #include "vernier/tensor.h"
 

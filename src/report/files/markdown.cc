@@ -12,8 +12,8 @@
 #include "report/text/text_escape.h"
 #include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
-#include "util/number_text.h"
-#include "util/shell_words.h"
+#include "util/text/number_text.h"
+#include "util/text/shell_words.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

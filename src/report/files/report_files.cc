@@ -5,14 +5,14 @@
 #include <cstring>
 #include <string_view>
 
-#include "record/side_names.h"
+#include "record/schema/side_names.h"
 #include "report/files/blame_report.h"
 #include "report/files/junit.h"
 #include "report/files/markdown.h"
 #include "report/html/page.h"
-#include "util/atomic_file.h"
-#include "util/number_text.h"
-#include "util/workflow_commands.h"
+#include "util/files/atomic_file.h"
+#include "util/log/workflow_commands.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -4,10 +4,10 @@
 #include <map>
 #include <string_view>
 
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
-#include "record/page_json.h"
+#include "record/schema/page_json.h"
 #include "report/text/decision_text.h"
 #include "report/text/decode_text.h"
 #include "report/text/next_step.h"
@@ -15,8 +15,8 @@
 #include "report/text/step_text.h"
 #include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
-#include "util/number_text.h"
-#include "util/shell_words.h"
+#include "util/text/number_text.h"
+#include "util/text/shell_words.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

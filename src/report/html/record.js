@@ -1,5 +1,6 @@
 'use strict';
-// Objects are packed as {N: [values]}, whose keys are the N-th list (src/record/page_json.h).
+// Objects are packed as {N: [values]}, whose keys are the N-th list
+// (src/record/schema/page_json.h).
 function unpack(value, keys) {
   if (Array.isArray(value)) return value.map((item) => unpack(item, keys));
   if (value === null || typeof value !== 'object') return value;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "record/engine_record.h"
+#include "record/schema/engine_record.h"
 #include "report/models/engine_text.h"
 #include "report/models/tactic_replay.h"
 

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "io/bytes/text_encoding.h"
-#include "kernels/statistics.h"
-#include "kernels/tensor_elements.h"
+#include "kernels/elements/tensor_elements.h"
+#include "kernels/measures/statistics.h"
 #include "report/text/text_table.h"
 #include "vernier/tensor.h"
 

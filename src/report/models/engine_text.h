@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "record/engine_record.h"
+#include "record/schema/engine_record.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

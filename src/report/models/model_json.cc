@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "compare/comparator.h"
+#include "compare/functions/comparator.h"
 #include "io/bytes/byte_sink.h"
 
 namespace vernier {

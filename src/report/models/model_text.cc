@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "kernels/magnitudes.h"
+#include "compare/functions/comparison.h"
+#include "kernels/measures/magnitudes.h"
 #include "model/onnx/external_data.h"
 #include "model/onnx/mapped_weight.h"
 #include "model/onnx/onnx_order.h"
@@ -15,7 +15,7 @@
 #include "report/text/array_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/text_table.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -1,8 +1,8 @@
 // Polygraphy's summary of accuracy results that were judged again.
 #pragma once
 
-#include "compare/accuracy_results.h"
-#include "util/log.h"
+#include "compare/functions/accuracy_results.h"
+#include "util/log/log.h"
 
 namespace vernier {
 

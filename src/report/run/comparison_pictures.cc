@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <system_error>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "picture/error_plot.h"
 #include "picture/heatmap.h"
 #include "picture/picture_file.h"
-#include "util/atomic_file.h"
-#include "util/number_text.h"
+#include "util/files/atomic_file.h"
+#include "util/text/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

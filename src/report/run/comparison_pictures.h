@@ -9,7 +9,7 @@
 
 #include "picture/slices.h"
 #include "picture/subject.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -6,13 +6,13 @@
 #include <optional>
 #include <unordered_set>
 
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "report/text/array_text.h"
 #include "report/text/logits_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/verdict_lines.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

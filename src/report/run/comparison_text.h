@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "compare/comparison.h"
-#include "compare/tally.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/tally.h"
 #include "report/run/comparison_pictures.h"
-#include "util/log.h"
+#include "util/log/log.h"
 
 namespace vernier {
 

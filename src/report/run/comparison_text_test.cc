@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compare/comparator.h"
+#include "compare/functions/comparator.h"
 #include "report/text/validation_text.h"
 #include "vernier/compare_options.h"
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <string>
 
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "report/run/comparison_text.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

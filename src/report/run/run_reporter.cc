@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "compare/comparator.h"
+#include "compare/functions/comparator.h"
 #include "report/files/accuracy_file.h"
 #include "run/comparison/decision_run.h"
 

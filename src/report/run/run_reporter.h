@@ -3,12 +3,12 @@
 
 #include <chrono>
 
-#include "compare/accuracy_results.h"
+#include "compare/functions/accuracy_results.h"
 #include "report/run/comparison_text.h"
 #include "report/text/validation_text.h"
 #include "report/text/waiting_line.h"
 #include "run/outcome/run_observer.h"
-#include "util/forwarding_log.h"
+#include "util/log/forwarding_log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/measurement.h"
+#include "compare/functions/measurement.h"
 #include "core/coordinates.h"
 #include "report/run/comparison_text.h"
 #include "report/text/array_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/verdict_lines.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <limits>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "core/coordinates.h"
 #include "report/text/numpy_text.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/histogram.h"
-#include "kernels/statistics.h"
-#include "util/log.h"
+#include "kernels/measures/histogram.h"
+#include "kernels/measures/statistics.h"
+#include "util/log/log.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

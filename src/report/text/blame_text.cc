@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "record/side_names.h"
+#include "record/schema/side_names.h"
 #include "report/text/decision_text.h"
 #include "report/text/step_text.h"
 #include "report/text/text_table.h"
-#include "util/counted.h"
-#include "util/joined.h"
-#include "util/number_text.h"
-#include "util/visible_text.h"
+#include "util/text/number_text.h"
+#include "util/text/visible_text.h"
+#include "util/values/counted.h"
+#include "util/values/joined.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

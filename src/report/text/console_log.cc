@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "util/atomic_file.h"
-#include "util/visible_text.h"
-#include "util/workflow_commands.h"
+#include "util/files/atomic_file.h"
+#include "util/log/workflow_commands.h"
+#include "util/text/visible_text.h"
 
 namespace vernier {
 namespace {

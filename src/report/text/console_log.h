@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <string_view>
 
-#include "record/gate_text.h"
+#include "record/schema/gate_text.h"
 #include "report/text/run_summary.h"
-#include "util/counted.h"
-#include "util/number_text.h"
-#include "util/visible_text.h"
+#include "util/text/number_text.h"
+#include "util/text/visible_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

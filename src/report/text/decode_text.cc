@@ -6,8 +6,8 @@
 
 #include "report/text/decision_text.h"
 #include "report/text/step_text.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

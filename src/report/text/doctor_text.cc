@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "util/first_line.h"
+#include "util/text/first_line.h"
 
 namespace vernier {
 namespace {

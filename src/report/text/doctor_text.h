@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "record/doctor_record.h"
+#include "record/schema/doctor_record.h"
 
 namespace vernier {
 

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <vector>
 
-#include "compare/metric_table.h"
-#include "record/coverage.h"
+#include "compare/functions/metric_table.h"
+#include "record/schema/coverage.h"
 #include "report/text/run_summary.h"
 #include "report/text/verdict_text.h"
-#include "util/counted.h"
-#include "util/number_text.h"
-#include "util/visible_text.h"
+#include "util/text/number_text.h"
+#include "util/text/visible_text.h"
+#include "util/values/counted.h"
 #include "vernier/dtype.h"
 #include "vernier/tensor.h"
 

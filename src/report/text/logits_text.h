@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 
 namespace vernier {
 

@@ -6,14 +6,14 @@
 #include <optional>
 #include <vector>
 
-#include "compare/logits.h"
-#include "record/coverage.h"
+#include "compare/functions/logits.h"
+#include "record/schema/coverage.h"
 #include "report/text/run_summary.h"
 #include "report/text/tolerance_advice.h"
 #include "report/text/verdict_text.h"
-#include "util/counted.h"
-#include "util/shell_words.h"
-#include "util/visible_text.h"
+#include "util/text/shell_words.h"
+#include "util/text/visible_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "kernels/float_formats.h"
+#include "kernels/elements/float_formats.h"
 
 namespace vernier {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
-#include "record/coverage.h"
+#include "record/schema/coverage.h"
 #include "report/text/verdict_text.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/dtype.h"
 
 namespace vernier {

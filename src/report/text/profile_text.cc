@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "record/side_names.h"
+#include "record/schema/side_names.h"
 #include "report/text/text_table.h"
 #include "report/text/verdict_text.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

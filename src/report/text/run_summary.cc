@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "record/coverage.h"
-#include "record/side_names.h"
+#include "record/schema/coverage.h"
+#include "record/schema/side_names.h"
 #include "report/text/decision_text.h"
 #include "report/text/decode_text.h"
 #include "report/text/findings_text.h"
@@ -17,12 +17,12 @@
 #include "report/text/text_table.h"
 #include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
-#include "util/counted.h"
-#include "util/first_line.h"
-#include "util/joined.h"
-#include "util/number_text.h"
-#include "util/shell_words.h"
-#include "util/visible_text.h"
+#include "util/text/first_line.h"
+#include "util/text/number_text.h"
+#include "util/text/shell_words.h"
+#include "util/text/visible_text.h"
+#include "util/values/counted.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -3,11 +3,11 @@
 #include <optional>
 #include <vector>
 
-#include "compare/comparator.h"
-#include "compare/metric_table.h"
+#include "compare/functions/comparator.h"
+#include "compare/functions/metric_table.h"
 #include "report/text/array_text.h"
 #include "report/text/text_table.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "compare/accuracy_results.h"
+#include "compare/functions/accuracy_results.h"
 #include "report/text/numpy_text.h"
 #include "vernier/tensor.h"
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <tuple>
 
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

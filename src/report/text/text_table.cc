@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "io/bytes/text_encoding.h"
-#include "util/visible_text.h"
+#include "util/text/visible_text.h"
 
 namespace vernier {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <optional>
 
-#include "compare/metric_table.h"
-#include "util/number_text.h"
+#include "compare/functions/metric_table.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "report/text/run_summary.h"
 #include "report/text/threshold_advice.h"
 #include "report/text/verdict_text.h"
-#include "util/shell_words.h"
+#include "util/text/shell_words.h"
 #include "vernier/part_names.h"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 
 #include "report/text/array_text.h"
 #include "report/text/numpy_text.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/validate.h"
-#include "util/log.h"
+#include "compare/functions/comparison.h"
+#include "compare/outputs/validate.h"
+#include "util/log/log.h"
 
 namespace vernier {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "record/coverage.h"
-#include "record/gate_text.h"
+#include "record/schema/coverage.h"
+#include "record/schema/gate_text.h"
 #include "report/text/decision_text.h"
 #include "report/text/run_summary.h"
-#include "util/counted.h"
-#include "util/first_line.h"
-#include "util/number_text.h"
+#include "util/text/first_line.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 #include "vernier/blame_record.h"
 #include "vernier/dtype.h"
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "record/gate_text.h"
+#include "record/schema/gate_text.h"
 #include "report/text/run_summary.h"
 #include "vernier/blame_record.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/error_bound.h"
+#include "compare/functions/error_bound.h"
 #include "model/onnx/model_type.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/live/side_inference.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compare/tensor_for_test.h"
+#include "compare/outputs/tensor_for_test.h"
 
 namespace vernier {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "io/bytes/checksum.h"
-#include "record/runner_name.h"
-#include "record/side_names.h"
-#include "util/joined.h"
+#include "record/schema/runner_name.h"
+#include "record/schema/side_names.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/shared_non_finite.h"
+#include "compare/functions/shared_non_finite.h"
 #include "run/comparison/comparison_run.h"
 #include "run/figures/output_row.h"
 #include "run/live/side_inference.h"

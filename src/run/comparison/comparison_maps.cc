@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
-#include "util/joined.h"
-#include "util/list_has.h"
-#include "util/star_pattern.h"
+#include "util/text/star_pattern.h"
+#include "util/values/joined.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <vector>
 
-#include "backend/script_client.h"
-#include "compare/comparison.h"
-#include "compare/device_measure.h"
+#include "backend/worker/script_client.h"
+#include "compare/functions/comparison.h"
+#include "compare/outputs/device_measure.h"
 #include "run/comparison/position_feeds.h"
 #include "run/labels/sample_labels.h"
 #include "run/live/live_runs.h"

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "compare/shared_non_finite.h"
+#include "compare/functions/shared_non_finite.h"
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/pair_decoding.h"
 #include "run/parts/folded_comparison.h"
-#include "util/counted.h"
-#include "util/list_has.h"
+#include "util/values/counted.h"
+#include "util/values/list_has.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

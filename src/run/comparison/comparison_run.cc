@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
-#include "compare/comparator.h"
-#include "compare/postprocess.h"
-#include "compare/validate.h"
+#include "compare/functions/comparator.h"
+#include "compare/outputs/postprocess.h"
+#include "compare/outputs/validate.h"
 #include "run/comparison/pair_decoding.h"
 #include "run/comparison/script_comparison.h"
 #include "run/comparison/undecided_outputs.h"

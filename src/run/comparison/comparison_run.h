@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "run/comparison/bound_recheck.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/comparison_parts.h"
@@ -28,7 +28,7 @@
 #include "run/parts/shard_writer.h"
 #include "run/saved/row_writer.h"
 #include "run/steps/step_states.h"
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "run/comparison/pair_verdict.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -6,11 +6,11 @@
 #include <variant>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/error_bound.h"
-#include "decide/decision.h"
-#include "decide/label_scores.h"
-#include "decide/tie_limits.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/error_bound.h"
+#include "decide/kinds/decision.h"
+#include "decide/kinds/tie_limits.h"
+#include "decide/labels/label_scores.h"
 #include "run/comparison/decision_run.h"
 #include "run/live/pair_error_bounds.h"
 #include "vernier/compare_options.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/gate_text.h"
+#include "record/schema/gate_text.h"
 #include "run/comparison/decision_run.h"
 
 namespace vernier {

@@ -7,14 +7,14 @@
 #include <set>
 #include <utility>
 
-#include "compare/comparison.h"
-#include "decide/decision.h"
-#include "decide/decision_gates.h"
-#include "decide/label_scores.h"
-#include "record/gate_text.h"
+#include "compare/functions/comparison.h"
+#include "decide/gates/decision_gates.h"
+#include "decide/kinds/decision.h"
+#include "decide/labels/label_scores.h"
+#include "record/schema/gate_text.h"
 #include "run/parts/kept_labels.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

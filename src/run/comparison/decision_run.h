@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/script_client.h"
-#include "compare/error_bound.h"
-#include "decide/decision_fold.h"
-#include "record/shard_decisions.h"
+#include "backend/worker/script_client.h"
+#include "compare/functions/error_bound.h"
+#include "decide/gates/decision_fold.h"
+#include "record/shards/shard_decisions.h"
 #include "run/labels/labelled_boxes.h"
 #include "run/labels/sample_labels.h"
 #include "run/maps/pair_matching.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "decide/label_scores.h"
-#include "record/gate_text.h"
+#include "decide/labels/label_scores.h"
+#include "record/schema/gate_text.h"
 #include "run/comparison/pair_verdict.h"
 #include "run/feeds/run_scripts.h"
 

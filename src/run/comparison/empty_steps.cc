@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compare/comparison.h"
-#include "util/counted.h"
+#include "compare/functions/comparison.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

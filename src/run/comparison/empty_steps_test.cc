@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 
 namespace vernier {
 namespace {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <system_error>
 
-#include "decide/worst_iterations.h"
+#include "decide/gates/worst_iterations.h"
 #include "io/results/shard_file_name.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/device_measure.h"
-#include "record/shard_decisions.h"
+#include "compare/outputs/device_measure.h"
+#include "record/shards/shard_decisions.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/feeds/streams.h"
 #include "run/parts/shard_writer.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compare/postprocess.h"
-#include "compare/validate.h"
-#include "util/list_has.h"
+#include "compare/outputs/postprocess.h"
+#include "compare/outputs/validate.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 

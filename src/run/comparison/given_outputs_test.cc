@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compare/tensor_for_test.h"
+#include "compare/outputs/tensor_for_test.h"
 #include "core/test_values.h"
 
 namespace vernier {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "backend/script_client.h"
-#include "compare/comparison.h"
+#include "backend/worker/script_client.h"
+#include "compare/functions/comparison.h"
 
 namespace vernier {
 

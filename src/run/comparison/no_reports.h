@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/tally.h"
-#include "compare/validate.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/tally.h"
+#include "compare/outputs/validate.h"
 #include "run/outcome/run_observer.h"
 
 namespace vernier {

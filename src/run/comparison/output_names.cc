@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "compare/metric_table.h"
-#include "util/close_matches.h"
-#include "util/joined.h"
+#include "compare/functions/metric_table.h"
+#include "util/text/close_matches.h"
+#include "util/values/joined.h"
 #include "vernier/compare_options.h"
 #include "vernier/part_names.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <variant>
 
-#include "compare/metric_table.h"
+#include "compare/functions/metric_table.h"
 #include "run/figures/logits_total_gate.h"
 #include "run/steps/greedy_tokens.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/pair_tokens.h"
 #include "run/feeds/streams.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/logit_noise.h"
+#include "kernels/classes/logit_noise.h"
 #include "run/steps/greedy_tokens.h"
 
 namespace vernier {

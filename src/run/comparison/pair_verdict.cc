@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "record/coverage.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "record/schema/coverage.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 #include "vernier/dtype.h"
 

@@ -6,7 +6,7 @@
 
 #include "run/feeds/token_sources.h"
 #include "run/steps/step_tensors.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

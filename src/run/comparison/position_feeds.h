@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "compare/comparison.h"
-#include "compare/fed_positions.h"
+#include "compare/functions/comparison.h"
+#include "compare/positions/fed_positions.h"
 #include "run/comparison/mask_axes.h"
 #include "run/steps/step_sequence.h"
 #include "vernier/run_plan.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/fed_positions.h"
+#include "compare/functions/comparison.h"
+#include "compare/positions/fed_positions.h"
 #include "run/maps/pair_matching.h"
 #include "run/runner/model_signatures.h"
 #include "vernier/status.h"

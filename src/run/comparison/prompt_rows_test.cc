@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "compare/comparator.h"
+#include "compare/functions/comparator.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

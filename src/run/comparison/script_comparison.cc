@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compare/comparator.h"
-#include "compare/vacuous.h"
+#include "compare/functions/comparator.h"
+#include "compare/functions/vacuous.h"
 
 namespace vernier {
 namespace {

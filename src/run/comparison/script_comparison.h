@@ -1,8 +1,8 @@
 // One iteration of a pair of runners as a comparison script judges it.
 #pragma once
 
-#include "backend/script_client.h"
-#include "compare/comparison.h"
+#include "backend/worker/script_client.h"
+#include "compare/functions/comparison.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/maps/pair_matching.h"
 #include "run/steps/step_states.h"

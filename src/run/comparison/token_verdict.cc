@@ -6,8 +6,8 @@
 
 #include "run/comparison/pair_verdict.h"
 #include "run/steps/greedy_tokens.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "compare/comparison.h"
-#include "compare/error_bound.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/error_bound.h"
 #include "run/comparison/bound_recheck.h"
 #include "run/feeds/streams.h"
 

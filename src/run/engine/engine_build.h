@@ -3,10 +3,10 @@
 
 #include <atomic>
 
-#include "record/engine_record.h"
+#include "record/schema/engine_record.h"
 #include "run/workers/embedder.h"
 #include "run/workers/live_runner.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

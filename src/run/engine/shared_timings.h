@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/messages.h"
+#include "backend/wire/messages.h"
 #include "run/runner/resolve_runner.h"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 
 #include "run/feeds/feed_stream.h"
 #include "run/workers/model_source.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

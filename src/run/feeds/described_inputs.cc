@@ -4,8 +4,8 @@
 
 #include "inputs/dim_sizes.h"
 #include "inputs/shape_spec.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

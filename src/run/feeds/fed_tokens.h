@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/ranges/token_tables.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -10,7 +10,7 @@
 #include "inputs/dim_sizes.h"
 #include "inputs/random_feeds.h"
 #include "model/shapes/onnx_shapes.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

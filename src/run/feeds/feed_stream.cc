@@ -6,7 +6,7 @@
 
 #include "run/feeds/feed_plan.h"
 #include "run/feeds/shard_names.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -16,7 +16,7 @@
 #include "run/feeds/script_feeds.h"
 #include "run/steps/step_sequence.h"
 #include "run/workers/held_log.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/shard_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

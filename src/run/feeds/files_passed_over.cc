@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
-#include "util/first_line.h"
-#include "util/number_text.h"
+#include "util/text/first_line.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "backend/image_messages.h"
-#include "backend/worker.h"
+#include "backend/worker/image_messages.h"
+#include "backend/worker/worker.h"
 #include "run/feeds/files_passed_over.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/row_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -7,7 +7,7 @@
 #include "run/feeds/feed_stream.h"
 #include "run/feeds/run_scripts.h"
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/script_client.h"
+#include "backend/worker/script_client.h"
 #include "run/feeds/script_feeds.h"
 #include "run/feeds/torch_draws.h"
 #include "vernier/run_plan.h"

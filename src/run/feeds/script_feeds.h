@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "backend/script_client.h"
+#include "backend/worker/script_client.h"
 #include "io/journal/tensor_spill.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

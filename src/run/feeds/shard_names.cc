@@ -9,8 +9,8 @@
 #include "io/bytes/directory_listing.h"
 #include "io/results/partial_folder.h"
 #include "io/results/partial_places.h"
-#include "util/counted.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

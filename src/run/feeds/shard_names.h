@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/results/shard_file_name.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

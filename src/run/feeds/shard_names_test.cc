@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "run/shards/shard_command.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

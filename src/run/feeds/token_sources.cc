@@ -1,7 +1,7 @@
 #include "run/feeds/token_sources.h"
 
 #include "io/archive/npy.h"
-#include "util/input_file.h"
+#include "util/files/input_file.h"
 
 namespace vernier {
 namespace {

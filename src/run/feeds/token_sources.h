@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/script_client.h"
+#include "backend/worker/script_client.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

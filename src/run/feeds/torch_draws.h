@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "backend/script_client.h"
+#include "backend/worker/script_client.h"
 #include "inputs/feed_drawer.h"
 #include "inputs/strictness.h"
-#include "util/log.h"
+#include "util/log/log.h"
 
 namespace vernier {
 

@@ -8,12 +8,12 @@
 #include <utility>
 #include <variant>
 
-#include "compare/comparison.h"
-#include "kernels/difference.h"
-#include "record/element_statistics.h"
+#include "compare/functions/comparison.h"
+#include "kernels/measures/difference.h"
+#include "record/schema/element_statistics.h"
 #include "run/figures/iteration_quantiles.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "compare/comparison.h"
-#include "compare/metric_table.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/metric_table.h"
 
 namespace vernier {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 
 namespace vernier {
 namespace {

@@ -1,7 +1,7 @@
 // The measurements of --compare logits for one output, as the record keeps them.
 #pragma once
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

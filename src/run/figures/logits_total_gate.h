@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "vernier/row_record.h"
 
 namespace vernier {

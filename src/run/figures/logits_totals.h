@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "kernels/logits.h"
+#include "kernels/classes/logits.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

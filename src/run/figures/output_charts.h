@@ -1,7 +1,7 @@
 // The numbers for an output's charts.
 #pragma once
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "vernier/chart_record.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 
 #include "core/coordinates.h"
 #include "run/figures/output_charts.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

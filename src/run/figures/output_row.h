@@ -1,7 +1,7 @@
 // One output of one iteration as a row, and rows folded to what the record says of all iterations.
 #pragma once
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compare/comparator.h"
+#include "compare/functions/comparator.h"
 #include "run/workers/fake_workers.h"
 #include "vernier/compare_options.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

@@ -6,12 +6,12 @@
 #include <utility>
 #include <variant>
 
-#include "compare/metric_table.h"
-#include "compare/vacuous.h"
+#include "compare/functions/metric_table.h"
+#include "compare/functions/vacuous.h"
 #include "run/figures/logits_figures.h"
 #include "run/figures/output_figures.h"
 #include "run/figures/output_row.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

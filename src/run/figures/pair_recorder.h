@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/tally.h"
-#include "kernels/token_losses.h"
+#include "compare/functions/tally.h"
+#include "kernels/classes/token_losses.h"
 #include "run/figures/error_counts.h"
 #include "run/figures/iteration_quantiles.h"
 #include "run/figures/logits_total_gate.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "run/labels/labelled_boxes.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

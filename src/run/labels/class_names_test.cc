@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
 
 namespace vernier {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "io/bytes/directory_listing.h"
 #include "run/labels/sample_labels.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -16,8 +16,8 @@
 #include "io/archive/npy.h"
 #include "io/archive/tensor_archive.h"
 #include "io/json/json_reader.h"
-#include "util/input_file.h"
-#include "util/number_text.h"
+#include "util/files/input_file.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "decide/class_rows.h"
+#include "decide/kinds/class_rows.h"
 #include "run/labels/sample_labels.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "decide/label_scores.h"
+#include "decide/labels/label_scores.h"
 #include "run/labels/sample_labels.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <utility>
 
-#include "decide/precision_bootstrap.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "decide/figures/precision_bootstrap.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

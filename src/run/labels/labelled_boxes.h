@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "decide/average_precision.h"
-#include "decide/coco_labels.h"
-#include "decide/detect_boxes.h"
+#include "decide/figures/average_precision.h"
+#include "decide/kinds/detect_boxes.h"
+#include "decide/labels/coco_labels.h"
 #include "images/preprocess.h"
 #include "run/labels/class_names.h"
 #include "vernier/decision_plan.h"

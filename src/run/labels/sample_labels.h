@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "decide/label_scores.h"
-#include "record/shard_decisions.h"
+#include "decide/labels/label_scores.h"
+#include "record/shards/shard_decisions.h"
 #include "run/labels/class_names.h"
 #include "run/labels/labelled_boxes.h"
 #include "vernier/decision_plan.h"

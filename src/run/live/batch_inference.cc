@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "run/live/feed_blocks.h"
+#include "run/lanes/feed_blocks.h"
 
 namespace vernier {
 namespace {

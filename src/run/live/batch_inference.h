@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/messages.h"
-#include "backend/worker.h"
-#include "run/live/feed_batch.h"
+#include "backend/wire/messages.h"
+#include "backend/worker/worker.h"
+#include "run/lanes/feed_batch.h"
 #include "run/live/lane_inference.h"
 #include "run/workers/live_runner.h"
 #include "vernier/run_plan.h"

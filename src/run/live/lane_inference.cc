@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "run/live/feed_blocks.h"
+#include "run/lanes/feed_blocks.h"
 
 namespace vernier {
 namespace {

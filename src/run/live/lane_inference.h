@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "backend/lent_memory.h"
-#include "backend/tensor_block.h"
-#include "backend/worker.h"
-#include "run/live/feed_batch.h"
-#include "run/live/held_results.h"
-#include "run/live/inference_lanes.h"
+#include "backend/wire/lent_memory.h"
+#include "backend/wire/tensor_block.h"
+#include "backend/worker/worker.h"
+#include "run/lanes/feed_batch.h"
+#include "run/lanes/held_results.h"
+#include "run/lanes/inference_lanes.h"
 #include "run/live/runner_feeds.h"
 #include "run/live/runner_replicas.h"
 #include "run/live/runner_reports.h"

@@ -13,7 +13,7 @@
 #include "run/live/pair_error_bounds.h"
 #include "run/outcome/run_observer.h"
 #include "run/saved/output_savers.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

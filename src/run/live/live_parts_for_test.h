@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/live/held_results.h"
+#include "run/lanes/held_results.h"
 #include "run/live/live_steps.h"
 #include "run/live/runner_feeds.h"
 #include "run/live/runner_opener.h"
@@ -18,7 +18,7 @@
 #include "run/maps/name_maps.h"
 #include "run/workers/device_outputs.h"
 #include "run/workers/fake_workers.h"
-#include "util/recording_logger.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier::testing_workers {
 

@@ -4,10 +4,10 @@
 #include <limits>
 #include <utility>
 
-#include "run/live/shared_threads.h"
+#include "run/lanes/shared_threads.h"
 #include "run/maps/name_maps.h"
 #include "run/workers/embedder.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

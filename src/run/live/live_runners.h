@@ -17,7 +17,7 @@
 #include "run/live/runner_reports.h"
 #include "run/workers/device_outputs.h"
 #include "run/workers/live_runner.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"

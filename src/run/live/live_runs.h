@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "run/lanes/held_results.h"
 #include "run/live/batch_inference.h"
-#include "run/live/held_results.h"
 #include "run/live/lane_inference.h"
 #include "run/live/live_runners.h"
 #include "run/live/runner_replicas.h"
 #include "run/live/sent_feeds.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/tally.h"
-#include "compare/validate.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/tally.h"
+#include "compare/outputs/validate.h"
 #include "run/executor.h"
 #include "run/workers/fake_workers.h"
 #include "run/workers/runner_devices.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

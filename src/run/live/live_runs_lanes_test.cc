@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/tally.h"
-#include "compare/validate.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/tally.h"
+#include "compare/outputs/validate.h"
 #include "run/executor.h"
 #include "run/workers/fake_workers.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -11,7 +11,7 @@
 
 #include "run/live/side_inference.h"
 #include "run/workers/fake_workers.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "backend/tensor_block.h"
+#include "backend/wire/tensor_block.h"
 #include "run/live/runner_reports.h"
 #include "run/steps/step_states.h"
 #include "run/steps/whole_sequence.h"
 #include "run/workers/device_outputs.h"
 #include "run/workers/live_runner.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -5,7 +5,7 @@
 #include "run/live/live_steps.h"
 #include "run/runner/resolve_runner.h"
 #include "run/workers/embedder.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

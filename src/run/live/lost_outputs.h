@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/tensor_block.h"
+#include "backend/wire/tensor_block.h"
 #include "run/live/live_runs.h"
 #include "run/outcome/run_outcome.h"
 #include "vernier/run_plan.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "record/runner_name.h"
-#include "run/live/processor_text.h"
-#include "run/live/shared_threads.h"
-#include "util/counted.h"
+#include "record/schema/runner_name.h"
+#include "run/lanes/processor_text.h"
+#include "run/lanes/shared_threads.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 

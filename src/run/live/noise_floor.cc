@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "compare/error_bound.h"
+#include "compare/functions/error_bound.h"
 #include "run/runner/neutral_settings.h"
 
 namespace vernier {

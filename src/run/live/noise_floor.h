@@ -7,7 +7,7 @@
 #include "run/live/pair_error_bounds.h"
 #include "run/workers/live_runner.h"
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

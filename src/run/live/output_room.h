@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backend/messages.h"
+#include "backend/wire/messages.h"
 #include "run/live/live_runs.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

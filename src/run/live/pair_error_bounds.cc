@@ -8,7 +8,7 @@
 #include "model/onnx/weight_types.h"
 #include "model/rounding/error_growth.h"
 #include "run/live/predicted_bound.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/compare_options.h"
 #include "vernier/part_names.h"
 

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "compare/error_bound.h"
+#include "compare/functions/error_bound.h"
 #include "model/onnx/onnx_model.h"
 #include "model/ranges/input_steps.h"
 #include "model/rounding/error_model.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/workers/live_runner.h"
-#include "util/processor.h"
+#include "util/process/processor.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "compare/tensor_for_test.h"
+#include "compare/outputs/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
 #include "model/rounding/error_test_graphs.h"
 #include "vernier/compare_options.h"

@@ -5,8 +5,8 @@
 
 #include "model/rounding/error_growth.h"
 #include "run/live/pair_error_bounds.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

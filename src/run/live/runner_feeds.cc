@@ -4,12 +4,12 @@
 #include <iterator>
 #include <utility>
 
-#include "decide/label_scores.h"
-#include "record/runner_name.h"
+#include "decide/labels/label_scores.h"
+#include "record/schema/runner_name.h"
 #include "run/feeds/described_inputs.h"
 #include "run/steps/compared_states.h"
 #include "run/steps/mask_length.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 #include "vernier/part_names.h"
 
 namespace vernier {

@@ -18,7 +18,7 @@
 #include "run/live/runner_reports.h"
 #include "run/maps/name_maps.h"
 #include "run/workers/live_runner.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "backend/known_backends.h"
-#include "backend/python_program.h"
+#include "backend/known/known_backends.h"
+#include "backend/known/python_program.h"
 #include "model/onnx/model_type.h"
 #include "run/feeds/feed_plan.h"
-#include "run/live/shared_threads.h"
+#include "run/lanes/shared_threads.h"
 #include "run/runner/engine_use.h"
 #include "run/runner/resolve_runner.h"
 #include "run/steps/reset_words.h"

@@ -13,7 +13,7 @@
 #include "run/runner/model_conversion.h"
 #include "run/workers/live_runner.h"
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

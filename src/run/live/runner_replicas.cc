@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "backend/tensor_block.h"
+#include "backend/wire/tensor_block.h"
 #include "run/feeds/feed_stream.h"
 #include "run/live/runner_opener.h"
 #include "run/live/runner_reports.h"

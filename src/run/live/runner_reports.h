@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "run/live/received_bytes.h"
+#include "run/lanes/received_bytes.h"
 #include "run/workers/live_runner.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <optional>
 
-#include "backend/tensor_block.h"
-#include "run/live/feed_blocks.h"
+#include "backend/wire/tensor_block.h"
+#include "run/lanes/feed_blocks.h"
 #include "run/live/live_steps.h"
 #include "run/live/runner_feeds.h"
 #include "run/workers/device_outputs.h"

@@ -11,8 +11,8 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "run/feeds/feed_plan.h"
-#include "util/first_line.h"
-#include "util/number_text.h"
+#include "util/text/first_line.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

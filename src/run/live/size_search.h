@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "inputs/dim_sizes.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

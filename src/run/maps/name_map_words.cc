@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/maps/name_maps.h"
-#include "util/star_pattern.h"
+#include "util/text/star_pattern.h"
 
 namespace vernier {
 namespace {

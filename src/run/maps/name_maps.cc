@@ -5,10 +5,10 @@
 #include <optional>
 #include <ranges>
 
-#include "record/runner_name.h"
-#include "util/joined.h"
-#include "util/quoted.h"
-#include "util/star_pattern.h"
+#include "record/schema/runner_name.h"
+#include "util/text/quoted.h"
+#include "util/text/star_pattern.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "compare/comparison.h"
-#include "record/runner_name.h"
-#include "util/number_text.h"
-#include "util/star_pattern.h"
+#include "compare/functions/comparison.h"
+#include "record/schema/runner_name.h"
+#include "util/text/number_text.h"
+#include "util/text/star_pattern.h"
 
 namespace vernier {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/output_matcher.h"
-#include "compare/pairing.h"
+#include "compare/pairing/output_matcher.h"
+#include "compare/pairing/pairing.h"
 #include "run/maps/name_maps.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

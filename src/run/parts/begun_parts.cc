@@ -15,9 +15,9 @@
 #include "io/results/partial_places.h"
 #include "run/feeds/shard_names.h"
 #include "run/parts/shard_parts.h"
-#include "util/file_lock.h"
-#include "util/input_file.h"
-#include "util/unique_fd.h"
+#include "util/files/file_lock.h"
+#include "util/files/input_file.h"
+#include "util/files/unique_fd.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/bytes/part_file.h"
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "io/bytes/checksum.h"
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {

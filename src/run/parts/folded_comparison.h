@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "record/shard_lines.h"
+#include "compare/functions/comparison.h"
+#include "record/shards/shard_lines.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

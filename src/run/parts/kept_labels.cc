@@ -4,12 +4,12 @@
 #include <span>
 #include <utility>
 
-#include "decide/label_scores.h"
-#include "decide/sample_totals.h"
+#include "decide/figures/sample_totals.h"
+#include "decide/labels/label_scores.h"
 #include "io/bytes/checksum.h"
 #include "run/workers/live_runner.h"
-#include "util/counted.h"
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
+#include "util/values/counted.h"
 #include "vernier/decision_plan.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/shard_decisions.h"
+#include "record/shards/shard_decisions.h"
 #include "run/labels/sample_labels.h"
 #include "run/maps/pair_matching.h"
 #include "vernier/decision_plan.h"

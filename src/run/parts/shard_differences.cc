@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/bytes/checksum.h"
-#include "record/plan_difference.h"
+#include "record/plan/plan_difference.h"
 #include "run/parts/shard_sources.h"
 #include "run/workers/live_runner.h"
 

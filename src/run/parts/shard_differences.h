@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 
 namespace vernier {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "record/shard_lines.h"
-#include "util/mapped_file.h"
+#include "record/shards/shard_lines.h"
+#include "util/files/mapped_file.h"
 #include "vernier/shard_plan.h"
 #include "vernier/status.h"
 

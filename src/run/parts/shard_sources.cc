@@ -20,8 +20,8 @@
 #include "run/feeds/image_feeds.h"
 #include "run/feeds/token_sources.h"
 #include "run/parts/imported_modules.h"
-#include "util/mapped_file.h"
-#include "util/split_text.h"
+#include "util/files/mapped_file.h"
+#include "util/text/split_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

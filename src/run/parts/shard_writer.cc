@@ -16,9 +16,9 @@
 #include "run/parts/shard_differences.h"
 #include "run/parts/shard_sources.h"
 #include "run/workers/live_runner.h"
-#include "util/atomic_file.h"
-#include "util/mapped_file.h"
-#include "util/utc_text.h"
+#include "util/files/atomic_file.h"
+#include "util/files/mapped_file.h"
+#include "util/text/utc_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -19,7 +19,7 @@
 #include "io/bytes/checksum.h"
 #include "io/bytes/part_file.h"
 #include "io/journal/journal.h"
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "run/feeds/image_feeds.h"
 #include "run/figures/pair_recorder.h"
 #include "run/runner/model_stamps.h"

@@ -12,7 +12,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/feeds/run_scripts.h"
 #include "run/phases/step_feeds.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

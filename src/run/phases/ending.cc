@@ -14,7 +14,7 @@
 #include "run/phases/shard_ending.h"
 #include "run/saved/self_comparisons.h"
 #include "run/steps/decoding.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -9,7 +9,7 @@
 #include "run/live/made_with.h"
 #include "run/phases/step_feeds.h"
 #include "run/saved/result_origin.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

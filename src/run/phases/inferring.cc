@@ -15,7 +15,7 @@
 #include "run/live/live_inference.h"
 #include "run/live/output_room.h"
 #include "run/phases/deciding.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/validate.h"
+#include "compare/functions/comparison.h"
+#include "compare/outputs/validate.h"
 #include "run/comparison/comparison_run.h"
 #include "run/phases/ending.h"
 #include "run/phases/feeding.h"
@@ -21,8 +21,8 @@
 #include "run/phases/sides.h"
 #include "run/steps/step_runs_for_test.h"
 #include "run/workers/fake_workers.h"
-#include "util/no_log.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
+#include "util/log/no_log.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
+#include "run/lanes/processor_text.h"
 #include "run/live/lost_outputs.h"
 #include "run/live/made_with.h"
-#include "run/live/processor_text.h"
 #include "run/saved/left_parts.h"
 #include "run/saved/shard_flips.h"
 

@@ -13,7 +13,7 @@
 #include "run/saved/loaded_side.h"
 #include "run/saved/output_savers.h"
 #include "run/saved/row_writer.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -12,7 +12,7 @@
 #include "run/feeds/fed_tokens.h"
 #include "run/feeds/feed_plan.h"
 #include "run/steps/step_tensors.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "run/feeds/feed_stream.h"
 #include "run/steps/step_states.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

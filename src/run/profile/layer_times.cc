@@ -7,8 +7,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "util/number_text.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

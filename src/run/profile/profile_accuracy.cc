@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "record/coverage.h"
+#include "record/schema/coverage.h"
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/lpips_measure.h"
 #include "run/comparison/no_reports.h"
 #include "run/outcome/run_outcome.h"
 #include "run/saved/self_comparisons.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "run/profile/latency_statistics.h"
-#include "util/counted.h"
-#include "util/joined.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -15,10 +15,10 @@
 #include "run/profile/profile_accuracy.h"
 #include "run/profile/profile_feed.h"
 #include "run/profile/profile_notes.h"
-#include "util/counted.h"
-#include "util/first_line.h"
-#include "util/no_log.h"
-#include "util/number_text.h"
+#include "util/log/no_log.h"
+#include "util/text/first_line.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "run/outcome/run_outcome.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/profile_options.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"

@@ -3,7 +3,7 @@
 
 #include "model/onnx/onnx_model.h"
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

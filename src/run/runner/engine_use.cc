@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "backend/known_backends.h"
+#include "backend/known/known_backends.h"
 #include "model/onnx/model_type.h"
 
 namespace vernier {

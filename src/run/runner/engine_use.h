@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "backend/messages.h"
+#include "backend/wire/messages.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/python_program.h"
+#include "backend/known/python_program.h"
 #include "model/onnx/model_type.h"
 #include "run/runner/own_python.h"
 #include "run/workers/live_runner.h"

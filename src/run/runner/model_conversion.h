@@ -7,8 +7,8 @@
 #include <string>
 
 #include "run/workers/worker_pool.h"
-#include "util/log.h"
-#include "util/scratch_folder.h"
+#include "util/files/scratch_folder.h"
+#include "util/log/log.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 

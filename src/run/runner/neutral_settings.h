@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/messages.h"
+#include "backend/wire/messages.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

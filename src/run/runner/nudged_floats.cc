@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "kernels/float_formats.h"
+#include "kernels/elements/float_formats.h"
 #include "model/rounding/unit_roundoff.h"
 
 namespace vernier {

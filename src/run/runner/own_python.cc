@@ -1,7 +1,7 @@
 #include "run/runner/own_python.h"
 
-#include "backend/known_backends.h"
-#include "backend/python_program.h"
+#include "backend/known/known_backends.h"
+#include "backend/known/python_program.h"
 #include "run/workers/worker_source.h"
 
 namespace vernier {

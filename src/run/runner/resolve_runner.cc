@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "backend/known_backends.h"
-#include "backend/python_program.h"
+#include "backend/known/known_backends.h"
+#include "backend/known/python_program.h"
 #include "run/runner/engine_use.h"
 #include "run/runner/model_conversion.h"
 

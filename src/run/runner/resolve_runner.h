@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/onnx/model_type.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "run/runner/engine_use.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "backend/backend_path.h"
-#include "util/close_matches.h"
-#include "util/joined.h"
+#include "backend/known/backend_path.h"
+#include "util/text/close_matches.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

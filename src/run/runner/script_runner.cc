@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "util/split_words.h"
+#include "util/text/split_words.h"
 
 namespace vernier {
 namespace {

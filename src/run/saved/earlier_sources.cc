@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "io/results/partial_results.h"
-#include "record/plan_difference.h"
+#include "record/plan/plan_difference.h"
 #include "run/parts/shard_sources.h"
 
 namespace vernier {

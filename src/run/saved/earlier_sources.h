@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "io/journal/journal.h"
-#include "util/log.h"
+#include "util/log/log.h"
 
 namespace vernier {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/device_measure.h"
+#include "compare/outputs/device_measure.h"
 #include "run/feeds/streams.h"
 #include "run/outcome/run_outcome.h"
 #include "vernier/status.h"

@@ -10,7 +10,7 @@
 
 #include "images/preprocess.h"
 #include "images/raster.h"
-#include "record/shard_decisions.h"
+#include "record/shards/shard_decisions.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

@@ -8,8 +8,8 @@
 #include "io/results/partial_folder.h"
 #include "io/results/partial_places.h"
 #include "run/parts/begun_parts.h"
-#include "util/file_lock.h"
-#include "util/unique_fd.h"
+#include "util/files/file_lock.h"
+#include "util/files/unique_fd.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "io/results/iteration_directory.h"
 #include "io/results/saved_tensors.h"
 #include "run/feeds/shard_names.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

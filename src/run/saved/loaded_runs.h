@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/results/results_reader.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

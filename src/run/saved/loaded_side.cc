@@ -7,12 +7,12 @@
 
 #include "io/bytes/checksum.h"
 #include "io/results/feed_reader.h"
-#include "record/runner_name.h"
-#include "record/side_names.h"
+#include "record/schema/runner_name.h"
+#include "record/schema/side_names.h"
 #include "run/saved/result_origin.h"
 #include "run/saved/saved_progress.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "run/saved/loaded_runs.h"
 #include "run/saved/step_feeding.h"
 #include "run/steps/step_timeline.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "compare/same_bits.h"
+#include "compare/outputs/same_bits.h"
 #include "io/results/partial_folder.h"
 #include "io/results/partial_places.h"
 #include "io/results/partial_results.h"

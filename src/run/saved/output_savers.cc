@@ -7,13 +7,13 @@
 #include <optional>
 #include <string_view>
 
-#include "compare/same_bits.h"
+#include "compare/outputs/same_bits.h"
 #include "io/bytes/checksum.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/partial_places.h"
 #include "run/saved/result_origin.h"
-#include "util/atomic_file.h"
-#include "util/mapped_file.h"
+#include "util/files/atomic_file.h"
+#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {

@@ -16,7 +16,7 @@
 #include "run/saved/obsolete_input_parts.h"
 #include "run/saved/saved_progress.h"
 #include "run/steps/step_sequence.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "io/bytes/checksum.h"
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/parts/shard_sources.h"
 
 namespace vernier {

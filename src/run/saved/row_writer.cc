@@ -12,11 +12,11 @@
 #include "io/archive/zip_writer.h"
 #include "io/bytes/checksum.h"
 #include "io/results/partial_places.h"
-#include "record/row_lines.h"
+#include "record/rows/row_lines.h"
 #include "run/parts/begun_parts.h"
 #include "run/workers/live_runner.h"
-#include "util/atomic_file.h"
-#include "util/mapped_file.h"
+#include "util/files/atomic_file.h"
+#include "util/files/mapped_file.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/bytes/part_file.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/row_record.h"
 #include "vernier/status.h"
 

@@ -9,17 +9,17 @@
 #include <system_error>
 #include <utility>
 
-#include "compare/comparator.h"
-#include "compare/same_bits.h"
+#include "compare/functions/comparator.h"
+#include "compare/outputs/same_bits.h"
 #include "io/bytes/checksum.h"
 #include "io/bytes/directory_listing.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/partial_folder.h"
 #include "io/results/partial_places.h"
 #include "io/results/partial_results.h"
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/saved/left_parts.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

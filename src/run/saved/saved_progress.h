@@ -14,7 +14,7 @@
 #include "io/results/partial_folder.h"
 #include "io/results/results_reader.h"
 #include "run/saved/earlier_sources.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

@@ -7,7 +7,7 @@
 #include "io/bytes/directory_listing.h"
 #include "io/results/partial_folder.h"
 #include "io/results/partial_results.h"
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/parts/shard_differences.h"
 #include "run/parts/shard_parts.h"
 #include "run/parts/shard_writer.h"

@@ -5,7 +5,7 @@
 
 #include "run/saved/loaded_runs.h"
 #include "run/steps/step_states.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -11,7 +11,7 @@
 #include "io/results/results_reader.h"
 #include "io/results/shard_file_name.h"
 #include "run/saved/flip_feeds.h"
-#include "util/mapped_file.h"
+#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {

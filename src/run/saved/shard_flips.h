@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "run/feeds/streams.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "io/bytes/checksum.h"
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/maps/name_maps.h"
 #include "run/parts/shard_sources.h"
 #include "run/saved/result_origin.h"
 #include "run/steps/reset_words.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "run/parts/shard_parts.h"
-#include "util/thread_pool.h"
+#include "util/threads/thread_pool.h"
 #include "vernier/status.h"
 
 namespace vernier {

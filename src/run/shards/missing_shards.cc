@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "run/shards/shard_command.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

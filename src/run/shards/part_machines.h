@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "run/shards/all_parts.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 
 namespace vernier {

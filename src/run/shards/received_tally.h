@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/bytes/checksum.h"
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

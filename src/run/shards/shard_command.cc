@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "util/shell_words.h"
+#include "util/text/shell_words.h"
 
 namespace vernier {
 

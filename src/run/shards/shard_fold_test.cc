@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparator.h"
-#include "record/shard_lines.h"
+#include "compare/functions/comparator.h"
+#include "record/shards/shard_lines.h"
 #include "run/figures/pair_recorder.h"
 #include "run/parts/folded_comparison.h"
 #include "run/workers/fake_workers.h"

@@ -27,7 +27,7 @@
 #include "run/shards/part_machines.h"
 #include "run/shards/received_tally.h"
 #include "run/workers/live_runner.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

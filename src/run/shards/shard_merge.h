@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "run/outcome/run_outcome.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -12,7 +12,7 @@
 #include "io/results/shard_file_name.h"
 #include "run/parts/shard_parts.h"
 #include "run/parts/shard_writer.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -13,7 +13,7 @@
 
 #include "io/results/partial_folder.h"
 #include "io/results/shard_file_name.h"
-#include "record/shard_lines.h"
+#include "record/shards/shard_lines.h"
 #include "run/parts/begun_parts.h"
 #include "run/parts/shard_differences.h"
 #include "run/parts/shard_parts.h"

@@ -17,8 +17,8 @@
 #include "run/parts/begun_parts.h"
 #include "run/parts/shard_parts.h"
 #include "run/parts/shard_writer.h"
-#include "util/input_file.h"
-#include "util/no_log.h"
+#include "util/files/input_file.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/maps/name_maps.h"
-#include "util/star_pattern.h"
+#include "util/text/star_pattern.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/maps/name_maps.h"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 #include "inputs/cast_tensor.h"
 #include "run/steps/greedy_tokens.h"
 #include "run/steps/prompt_inputs.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "run/steps/decode_words.h"
 #include "run/steps/given_tokens.h"
 #include "run/steps/step_timeline.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/input_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

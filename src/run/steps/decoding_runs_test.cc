@@ -12,7 +12,7 @@
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/workers/fake_workers.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -14,7 +14,7 @@
 #include "run/steps/decode_words.h"
 #include "run/steps/greedy_tokens.h"
 #include "run/steps/step_sequence.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "compare/validate.h"
+#include "compare/outputs/validate.h"
 #include "core/coordinates.h"
 #include "run/steps/step_sequence.h"
 #include "run/steps/step_tensors.h"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "inputs/cast_tensor.h"
-#include "kernels/element_blocks.h"
-#include "kernels/tensor_elements.h"
+#include "kernels/elements/element_blocks.h"
+#include "kernels/elements/tensor_elements.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "inputs/coerce_feed.h"
 #include "run/steps/step_states.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/steps/step_states.h"
 
 namespace vernier {

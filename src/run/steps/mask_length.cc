@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "run/steps/prompt_inputs.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/comparison.h"
-#include "compare/shared_non_finite.h"
+#include "compare/functions/comparison.h"
+#include "compare/functions/shared_non_finite.h"
 #include "model/rounding/unit_roundoff.h"
-#include "util/list_has.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {

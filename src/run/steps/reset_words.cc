@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "backend/known_backends.h"
-#include "record/runner_name.h"
+#include "backend/known/known_backends.h"
+#include "record/schema/runner_name.h"
 #include "run/maps/name_maps.h"
 #include "run/steps/step_words.h"
 

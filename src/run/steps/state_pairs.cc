@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "record/runner_name.h"
-#include "util/star_pattern.h"
+#include "record/schema/runner_name.h"
+#include "util/text/star_pattern.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "run/steps/step_states.h"
-#include "util/recording_logger.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

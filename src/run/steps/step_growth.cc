@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "util/student.h"
+#include "util/values/student.h"
 
 namespace vernier {
 namespace {

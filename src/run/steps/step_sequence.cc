@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "inputs/cast_tensor.h"
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/steps/greedy_tokens.h"
 #include "run/steps/prompt_inputs.h"
 #include "run/steps/step_slices.h"
 #include "run/steps/step_tensors.h"
-#include "util/counted.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/steps/step_sequence.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/steps/state_likeness.h"
 #include "run/steps/step_tensors.h"
-#include "util/joined.h"
-#include "util/quoted.h"
+#include "util/text/quoted.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "record/side_names.h"
+#include "record/schema/side_names.h"
 #include "run/steps/decoding.h"
 #include "run/steps/state_pairs.h"
 #include "run/steps/step_timeline.h"
 #include "run/steps/step_words.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/input_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "inputs/cast_tensor.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "record/runner_name.h"
+#include "record/schema/runner_name.h"
 #include "run/maps/name_maps.h"
-#include "util/number_text.h"
-#include "util/star_pattern.h"
+#include "util/text/number_text.h"
+#include "util/text/star_pattern.h"
 
 namespace vernier {
 namespace {

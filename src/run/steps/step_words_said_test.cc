@@ -8,7 +8,7 @@
 
 #include "io/results/feed_writer.h"
 #include "io/results/io_test_data.h"
-#include "record/coverage.h"
+#include "record/schema/coverage.h"
 #include "run/steps/step_runs_for_test.h"
 #include "vernier/compare_options.h"
 

@@ -11,7 +11,7 @@
 
 #include "run/steps/state_likeness.h"
 #include "run/steps/step_states.h"
-#include "util/recording_logger.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/pair_measures.h"
+#include "kernels/measures/pair_measures.h"
 
 namespace vernier {
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 
-#include "backend/tensor_block.h"
-#include "backend/worker.h"
-#include "compare/device_measure.h"
-#include "util/log.h"
+#include "backend/wire/tensor_block.h"
+#include "backend/worker/worker.h"
+#include "compare/outputs/device_measure.h"
+#include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

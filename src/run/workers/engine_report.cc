@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "backend/known_backends.h"
-#include "util/utf8.h"
+#include "backend/known/known_backends.h"
+#include "util/text/utf8.h"
 
 namespace vernier {
 

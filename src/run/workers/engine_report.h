@@ -4,9 +4,9 @@
 #include <optional>
 #include <string_view>
 
-#include "backend/messages.h"
-#include "record/engine_record.h"
-#include "util/scratch_folder.h"
+#include "backend/wire/messages.h"
+#include "record/schema/engine_record.h"
+#include "util/files/scratch_folder.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "backend/channel.h"
-#include "backend/messages.h"
+#include "backend/wire/channel.h"
+#include "backend/wire/messages.h"
 #include "model/onnx/model_type.h"
 #include "run/workers/worker_source.h"
 #include "vernier/run_plan.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "util/log.h"
+#include "util/log/log.h"
 
 namespace vernier {
 

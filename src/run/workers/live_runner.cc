@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "backend/python_program.h"
-#include "compare/same_bits.h"
+#include "backend/known/python_program.h"
+#include "compare/outputs/same_bits.h"
 #include "model/onnx/model_type.h"
 #include "vernier/part_names.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/worker.h"
+#include "backend/worker/worker.h"
 #include "run/workers/device_outputs.h"
 #include "run/workers/inference_times.h"
 #include "run/workers/model_source.h"
@@ -127,7 +127,7 @@ class LiveRunner {
   /// Between these, what the framework says waits: for inferences on several threads.
   void HoldLog() { worker_->HoldLog(); }
   void ReleaseLog() { worker_->ReleaseLog(); }
-  Worker::HeldLines TakeLog() { return worker_->TakeLog(); }
+  HeldLines TakeLog() { return worker_->TakeLog(); }
 
   /// See Worker::SetUnwanted. Afterwards a worker that did not survive it is no failure.
   void SetUnwanted(bool unwanted) {

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "backend/shape_inference.h"
+#include "backend/worker/shape_inference.h"
 #include "model/edit/detached_weights.h"
 #include "model/edit/onnx_edit.h"
 #include "model/edit/onnx_outputs.h"
@@ -20,9 +20,9 @@
 #include "model/onnx/random_operators.h"
 #include "model/onnx/weight_types.h"
 #include "model/shapes/onnx_infer.h"
-#include "util/counted.h"
-#include "util/joined.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
+#include "util/values/counted.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "backend/messages.h"
-#include "backend/worker.h"
+#include "backend/wire/messages.h"
+#include "backend/worker/worker.h"
 #include "model/onnx/byte_pieces.h"
 #include "model/onnx/onnx_model.h"
-#include "util/log.h"
-#include "util/scratch_folder.h"
-#include "util/unique_fd.h"
+#include "util/files/scratch_folder.h"
+#include "util/files/unique_fd.h"
+#include "util/log/log.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 

@@ -5,7 +5,7 @@
 
 #include "run/workers/engine_report.h"
 #include "run/workers/profile_sizes.h"
-#include "util/joined.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

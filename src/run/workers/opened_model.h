@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/worker.h"
+#include "backend/worker/worker.h"
 #include "run/workers/model_source.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_record.h"

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/known_backends.h"
+#include "backend/known/known_backends.h"
 #include "inputs/dim_sizes.h"
-#include "util/number_text.h"
+#include "util/text/number_text.h"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "backend/messages.h"
+#include "backend/wire/messages.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
 #include "vernier/tensor.h"

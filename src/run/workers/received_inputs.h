@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/worker.h"
+#include "backend/worker/worker.h"
 #include "io/bytes/checksum.h"
 #include "vernier/runner_record.h"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "backend/messages.h"
-#include "backend/tensor_block.h"
+#include "backend/wire/messages.h"
+#include "backend/wire/tensor_block.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "backend/python_program.h"
+#include "backend/known/python_program.h"
 #include "run/workers/runner_devices.h"
 
 namespace vernier {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "backend/loaded_modules.h"
-#include "backend/worker.h"
+#include "backend/worker/loaded_modules.h"
+#include "backend/worker/worker.h"
 #include "run/workers/embedder.h"
 #include "run/workers/worker_source.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 

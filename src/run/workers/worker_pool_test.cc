@@ -10,7 +10,7 @@
 #include <string>
 
 #include "run/workers/fake_workers.h"
-#include "util/no_log.h"
+#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {

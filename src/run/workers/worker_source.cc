@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "backend/backend_path.h"
-#include "backend/python_program.h"
+#include "backend/known/backend_path.h"
+#include "backend/known/python_program.h"
 
 namespace vernier {
 

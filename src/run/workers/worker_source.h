@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/worker.h"
+#include "backend/worker/worker.h"
 #include "run/workers/embedder.h"
-#include "util/log.h"
+#include "util/log/log.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
 

@@ -1,0 +1,124 @@
+#include "check/runners/sample_drawer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "check/runners/first_feed.h"
+#include "inputs/dim_sizes.h"
+#include "run/feeds/fed_tokens.h"
+
+namespace vernier {
+namespace {
+
+// The size that a dimension has by default is left alone where it is more than 1: a sample says it.
+bool IsSmall(const TensorMap& base, const TensorInfo& input, size_t axis) {
+  const Tensor* const tensor = Find(base, input.name);
+  return tensor == nullptr || axis >= tensor->dims().size() || tensor->dims()[axis] <= 1;
+}
+
+// Of a dimension that was chosen, by itself or as one of the others.
+std::optional<int64_t> ChosenSize(const FreeSizes& sizes, const TensorMap& base,
+                                  const TensorInfo& input, size_t axis) {
+  const std::string& symbol = (*input.shape)[axis].symbol;
+  if (sizes.dimension && symbol == *sizes.dimension) return sizes.size;
+  const auto own = std::ranges::find(sizes.also, symbol, &DimSize::dimension);
+  if (own != sizes.also.end()) return own->size;
+  if (sizes.others > 0 && IsSmall(base, input, axis)) return sizes.others;
+  return std::nullopt;
+}
+
+// Of the first dimension of that name; what it has by default unless it was chosen.
+int64_t SizeOf(const std::string& name, const FreeSizes& sizes, const TensorMap& base,
+               std::span<const TensorInfo> inputs) {
+  for (const TensorInfo& input : inputs) {
+    const Tensor* const tensor = Find(base, input.name);
+    if (!input.shape || tensor == nullptr) continue;
+    for (size_t axis = 0; axis < std::min(input.shape->size(), tensor->dims().size()); ++axis) {
+      if ((*input.shape)[axis].symbol != name) continue;
+      return ChosenSize(sizes, base, input, axis).value_or(tensor->dims()[axis]);
+    }
+  }
+  return 0;
+}
+
+// The sums as sizes of their own.
+FreeSizes Summed(FreeSizes sizes, const TensorMap& base, std::span<const TensorInfo> inputs) {
+  for (const SizeSum& sum : std::exchange(sizes.sums, {})) {
+    DimSize total{sum.dimension, sum.added};
+    for (const std::string& term : sum.terms) total.size += SizeOf(term, sizes, base, inputs);
+    sizes.also.push_back(std::move(total));
+  }
+  return sizes;
+}
+
+}  // namespace
+
+bool SameShapes(const TensorMap& a, const TensorMap& b) {
+  for (const NamedTensor& input : a) {
+    const Tensor* const other = Find(b, input.name);
+    if (other == nullptr || other->dims() != input.tensor.dims()) return false;
+  }
+  return true;
+}
+
+bool SampleDrawer::shapes_are_given() const {
+  const InputPlan& inputs = plan_.inputs;
+  return !inputs.load_paths.empty() || !inputs.shape_words.empty() || inputs.script.given();
+}
+
+Status SampleDrawer::CheckTokens(const Probe& probe, const TensorMap& feed, Logger& logger) const {
+  return plan_.lenient ? Status() : vernier::CheckTokens(probe.runner().plan().model, feed, logger);
+}
+
+Result<TensorMap> SampleDrawer::Fit(const Probe& probe, const TensorMap& feed,
+                                    Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(TensorMap own, probe.Coerce(feed, logger));
+  VERNIER_TRY(CheckTokens(probe, own, logger));
+  return own;
+}
+
+Result<TensorMap> SampleDrawer::Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
+                                     Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
+  return Fit(probe, feed, logger);
+}
+
+Result<TensorMap> SampleDrawer::Default(const Probe& probe, Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
+  return Make(probe, inputs, logger);
+}
+
+Result<TensorMap> SampleDrawer::WithSizes(const Probe& probe, const TensorMap& base,
+                                          const FreeSizes& sizes, Logger& logger) const {
+  if (shapes_are_given()) return InvalidArgument("the shapes of the inputs are given");
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DimSize> given,
+                           SizesByName(plan_.inputs.dims, inputs));
+  const FreeSizes all = Summed(sizes, base, inputs);
+  for (TensorInfo& input : inputs) {
+    if (!input.shape) continue;
+    for (size_t axis = 0; axis < input.shape->size(); ++axis) {
+      Dim& dim = (*input.shape)[axis];
+      if (!dim.dynamic() || FindDimSize(given, input, axis)) continue;
+      if (const auto size = ChosenSize(all, base, input, axis)) dim = {*size, {}};
+    }
+  }
+  return Make(probe, inputs, logger);
+}
+
+Result<std::vector<TensorMap>> SampleDrawer::OfGivenShapes(const Probe& probe,
+                                                           Logger& logger) const {
+  const InputPlan& given = plan_.inputs;
+  if (given.shape_words.empty() || !given.load_paths.empty() || given.script.given()) {
+    return std::vector<TensorMap>();
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, probe.InputsToFeed(given));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
+                           MakeGivenFeeds(plan_, inputs, shared_, logger));
+  for (TensorMap& feed : feeds) {
+    VERNIER_ASSIGN_OR_RETURN(feed, Fit(probe, feed, logger));
+  }
+  return feeds;
+}
+
+}  // namespace vernier

@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "compare/functions/error_bound.h"
+#include "compare/outputs/tensor_for_test.h"
+
+namespace vernier {
+namespace {
+
+// Floats are rounded to a share of themselves: of a large element that is more than of the scale.
+TEST(ErrorLimitTest, ALargeElementMayDifferByAShareOfItself) {
+  std::vector<float> a(400, 1), b(400, 1);
+  a[0] = 100;
+  b[0] = 100 + 3e-4F;
+  ErrorBound bound;
+  bound.rms = bound.clean = 1e-5;
+  EXPECT_TRUE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
+  b[1] = 1 + 3e-4F;
+  const BoundVerdict small = *MeasureAgainstBound(Floats(a), Floats(b), bound);
+  EXPECT_FALSE(small.passed);
+  EXPECT_EQ(small.beyond, 1.0 / 400);
+}
+
+// A single zero point has no other elements to be small beside.
+TEST(ErrorLimitTest, OneQuantisedIntegerMayBeAStepOff) {
+  ErrorBound bound;
+  bound.rms = 1e-3;
+  bound.steps = true;
+  const auto passes = [&](std::vector<float> a, std::vector<float> b) {
+    return MeasureAgainstBound(Floats(a), Floats(b), bound)->passed;
+  };
+  EXPECT_TRUE(passes({10}, {9}));
+  EXPECT_FALSE(passes({10}, {8}));
+  EXPECT_TRUE(passes({10, 10, 10, 10}, {9, 10, 10, 10}));
+  EXPECT_FALSE(passes({10, 10, 10, 10}, {9, 9, 9, 9}));
+}
+
+}  // namespace
+}  // namespace vernier
