@@ -1,4 +1,4 @@
-"""Verdicts that scripts make, average, hold against other thresholds and save: as Polygraphy's."""
+"""Verdicts that scripts make, average, re-evaluate with new thresholds and save: as Polygraphy's."""
 
 import os
 import subprocess

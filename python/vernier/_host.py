@@ -52,11 +52,11 @@ def compare(a, b, functions, options):
         path = os.path.join(folder, "accuracy.json")
         record = vernier.compare([a], [b], names=names, lenient=True, compare=list(functions),
                                  save_accuracy_results=path, **options)
-        measures = {}
+        metrics = {}
         if os.path.exists(path):  # else nothing was compared
             with open(path, encoding="utf-8") as file:
-                measures = json.load(file)
-    return [output for _, _, output in record.outputs()], measures, ()  # it has been logged
+                metrics = json.load(file)
+    return [output for _, _, output in record.outputs()], metrics, ()  # it has been logged
 
 
 def _folder():

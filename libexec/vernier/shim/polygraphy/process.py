@@ -139,8 +139,8 @@ def compare(a, b, functions, options):
         log = _log_of(done.stdout.splitlines(), folder, names)
         with open(record, encoding="utf-8") as file:
             outputs = [output for pair in json.load(file)["pairs"] for output in pair["outputs"]]
-        measures = {}
+        metrics = {}
         if os.path.exists(measured):
             with open(measured, encoding="utf-8") as file:
-                measures = json.load(file)
-    return outputs, measures, log
+                metrics = json.load(file)
+    return outputs, metrics, log

@@ -16,7 +16,7 @@ def _measured(verdict):
 class AccuracyResult(MutableMapping):
     """Pairs of runner names to the verdicts of their iterations, under one function.
 
-    `aggregation` says what counts: each iteration ("per_sample"), or the measures' averages.
+    `aggregation` says what counts: each iteration ("per_sample"), or the metrics' averages.
     """
 
     def __init__(self, dct=None, aggregation=PER_SAMPLE):
@@ -76,20 +76,20 @@ class AccuracyResult(MutableMapping):
                     [])
 
     def average_results(self, runner_pair=None):
-        """Output name to a result of the averages of its measures, with its thresholds."""
+        """Output name to a result of the averages of its metrics, with its thresholds."""
         iterations = self._iterations(runner_pair)
         names = dict.fromkeys(name for found in iterations for name in found)
         return OrderedDict((name, _average(name, [found[name] for found in iterations
                                                   if name in found])) for name in names)
 
     def describe_average(self, runner_pair=None):
-        """Output name to a line on the average of its one measure, and whether it passed."""
-        told = ((name, result.describe())
-                for name, result in self.average_results(runner_pair).items())
-        return OrderedDict((name, description) for name, description in told if description)
+        """Output name to a line on the average of its one metric, and whether it passed."""
+        lines = ((name, result.describe())
+                 for name, result in self.average_results(runner_pair).items())
+        return OrderedDict((name, description) for name, description in lines if description)
 
     def reevaluate(self, thresholds, aggregation=None):
-        """Holds the same measures against other thresholds: one for all outputs, or by name."""
+        """Re-evaluates the saved metrics with new thresholds: one for all outputs, or by name."""
         changes = [(verdict, _threshold_for(name, thresholds, verdict))
                    for iterations in self.values() for found in iterations
                    for name, verdict in found.items()]
@@ -191,7 +191,8 @@ class AccuracyResults(MutableSequence):
             fields = _fields_of(next(iter(one.values()), one) if hasattr(one, "values") else one)
             result = next((r for r in left if r.metric_fields() == fields), None)
             if result is None:
-                raise errors.InvalidArgument(f"thresholds: no result measures {', '.join(fields)}")
+                raise errors.InvalidArgument(
+                    f"thresholds: no result has the metrics {', '.join(fields)}")
             left = [other for other in left if other is not result]
             kept.append(result.reevaluate(one, aggregation))
         self.lst = kept

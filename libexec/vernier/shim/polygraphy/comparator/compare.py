@@ -82,12 +82,12 @@ class Function(BaseCompareFunc):
         outputs, saved, log = host.compare(a, b, self.functions, self.options)
         for letter, text in log:
             G_LOGGER.log(text, SEVERITIES[letter])
-        measures = _measures_of(saved)
+        metrics = _metrics_of(saved)
         for output in outputs:
             name = output["name"]
             if output.get("not_verified_iterations"):
                 raise errors.Unimplemented(f"output '{name}' was not verified: {_reason(output)}")
-            verdicts[name] = self.result._of(output, measures.get(name, {}))
+            verdicts[name] = self.result._of(output, metrics.get(name, {}))
         return verdicts
 
 
@@ -102,13 +102,13 @@ def _reason(output):
     return next((gate["why"] for gate in gates if gate.get("why")), "nothing was measured")
 
 
-def _measures_of(saved):
-    """Output to what was measured, of Polygraphy's file of measures: all functions together."""
+def _metrics_of(saved):
+    """Output to what was measured, of Polygraphy's file of metrics: all functions together."""
     found = {}
     for function in saved.get("lst", ()):
         for _, iterations in function["lst"]:
-            for name, measures in iterations[0].items() if iterations else ():
-                found.setdefault(name, {}).update(measures if isinstance(measures, dict) else {})
+            for name, metrics in iterations[0].items() if iterations else ():
+                found.setdefault(name, {}).update(metrics if isinstance(metrics, dict) else {})
     return found
 
 

@@ -53,7 +53,7 @@ class DataLoader:
         if self.data_loader_backend_module not in ("numpy", "torch"):
             raise errors.InvalidArgument("data_loader_backend_module: expected numpy or torch, got "
                                          f"{data_loader_backend_module!r}")
-        self._told = set()
+        self._logged = set()
 
     def __getitem__(self, index):
         if not 0 <= index < self.iterations:
@@ -147,8 +147,8 @@ class DataLoader:
                 f"{given!r}")
 
     def _once(self, text):
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._logged:
+            self._logged.add(text)
             G_LOGGER.warning(text)
 
 

@@ -7,7 +7,7 @@ DIGITS = range(5, 18)  # to tell two numbers apart
 
 
 class Threshold:
-    """A base for criteria of one's own, over the measures that METRIC_FIELDS names."""
+    """A base for criteria of one's own, over the metrics that METRIC_FIELDS names."""
 
     METRIC_FIELDS = []
 
@@ -19,7 +19,7 @@ class Threshold:
         raise NotImplementedError
 
     def describe(self, metric_values):
-        """A line on the one measure, and whether it passed; None where there are several."""
+        """A line on the one metric, and whether it passed; None where there are several."""
         return None
 
 

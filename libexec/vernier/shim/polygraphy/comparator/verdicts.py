@@ -9,38 +9,38 @@ from . import thresholds
 class CompareResult:
     """The verdict on one output of one iteration, and what was measured; true where it matched.
 
-    Measures have Polygraphy's names, and are None where they could not be taken. The verdict is
+    Metrics have Polygraphy's names, and are None where they could not be computed. The verdict is
     that of `thresholds` on them, unless one was given. Of a result that the program made, `data` is
     its record of the output.
     """
 
-    _THRESHOLD_CLASS = None  # of thresholds that look at these measures; Polygraphy's name
+    _THRESHOLD_CLASS = None  # of thresholds that look at these metrics; Polygraphy's name
     FIELDS = ()  # of a class that no single threshold looks at
 
     def __init__(self, thresholds=None):
         self.thresholds = thresholds
         self.output0_name = self.output1_name = None
         self.data = None
-        self._told = None  # the program's verdict
+        self._decided = None  # the program's verdict
         self._unmeasured = False
 
     @classmethod
-    def _of(cls, output, measures):
-        """Of the program's record of an output and its measures, which may be none."""
-        known = {name: measures.get(name) for name in cls.metric_fields()}
-        if "passed" in measures:
-            known["passed"] = measures["passed"]
+    def _of(cls, output, metrics):
+        """Of the program's record of an output and its metrics, which may be none."""
+        known = {name: metrics.get(name) for name in cls.metric_fields()}
+        if "passed" in metrics:
+            known["passed"] = metrics["passed"]
         if cls._THRESHOLD_CLASS:
-            known["thresholds"] = _threshold(measures.get("thresholds"))
+            known["thresholds"] = _threshold(metrics.get("thresholds"))
         result = cls(**known)
-        result.data, result._told = output, output["passed"]
-        result._unmeasured = not measures
+        result.data, result._decided = output, output["passed"]
+        result._unmeasured = not metrics
         result.output0_name, result.output1_name = output["name"], output["other_name"]
         return result
 
     def __bool__(self):
-        if self._told is not None:
-            return self._told
+        if self._decided is not None:
+            return self._decided
         if self.thresholds is None:
             raise errors.InvalidArgument(
                 f"a {type(self).__name__} without thresholds is neither a match "
@@ -49,7 +49,7 @@ class CompareResult:
 
     def set_thresholds(self, thresholds):
         """The verdict is theirs from now on."""
-        self.thresholds, self._told = thresholds, None
+        self.thresholds, self._decided = thresholds, None
 
     @classmethod
     def metric_fields(cls):
@@ -60,7 +60,7 @@ class CompareResult:
         return OrderedDict((name, getattr(self, name)) for name in self.metric_fields())
 
     def describe(self):
-        """A line on the one measure, and whether it passed; None where there are several."""
+        """A line on the one metric, and whether it passed; None where there are several."""
         return self.thresholds.describe(self.metric_values()) if self.thresholds else None
 
     def _encode(self):
@@ -73,7 +73,7 @@ class CompareResult:
         return {**self.metric_values(), "thresholds": self.thresholds, encoding.CLASS: kind}
 
     def __repr__(self):
-        words = [f"passed={self._told}"] if self._told is not None else []
+        words = [f"passed={self._decided}"] if self._decided is not None else []
         words += [f"{name}={value}" for name, value in self.metric_values().items()]
         return f"{type(self).__name__}({', '.join(words)})"
 
@@ -102,7 +102,7 @@ class OutputCompareResult(CompareResult):
         return f"(atol={self.max_absdiff}, rtol={self.max_reldiff})"
 
     def __bool__(self):
-        if self._told is None and self._passed is not None:
+        if self._decided is None and self._passed is not None:
             return self._passed
         return super().__bool__()
 
@@ -159,11 +159,11 @@ class SnrResult(CompareResult):
 
 
 class _OfTwoFunctions(CompareResult):
-    """Of releases before 0.50: two measures with a threshold each."""
+    """Of releases before 0.50: two metrics with a threshold each."""
 
     def __init__(self, *values, passed=None, thresholds=None, **named):
         super().__init__(thresholds)
-        self._told = passed
+        self._decided = passed
         given = {**dict(zip(self.FIELDS, values)), **named}
         for name in self.FIELDS:
             setattr(self, name, given.get(name))
