@@ -149,7 +149,7 @@ struct RunPlan {
   PicturePlan pictures;
   ExecutionPlan execution;
   PairPlan pairs;
-  std::vector<std::string> output_map_words;  ///< --map-outputs: `[A:[B:]]NAME=[SOURCE]`
+  std::vector<std::string> output_map_words;  ///< --map-outputs: `[FIRST:[SECOND:]]NAME=[SOURCE]`
   Indirect<CompareOptions> compare;           ///< compare_options.h
   std::vector<std::string> load_outputs;      ///< files of saved outputs, compared as runners
   std::vector<std::string> load_labels;  ///< of these, in their order; empty: the file's own names

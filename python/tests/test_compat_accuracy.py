@@ -1,4 +1,4 @@
-"""Verdicts that scripts make, average, re-evaluate with new thresholds and save: as Polygraphy's."""
+"""Verdicts that scripts make, average, save and re-evaluate with new thresholds."""
 
 import os
 import subprocess

@@ -65,12 +65,12 @@ constexpr OptionRow kMaps[] = {
      .files = FileUse::kReadsWords,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
-     .metavar = "[A:[B:]]NAME=SOURCE",
-     .help = "Compare the output NAME of A with the output SOURCE of B, which may be sliced and"
-             " permuted as in --map-inputs. A:NAME= leaves out an output that A lacks. One '*'"
-             " stands for the same text in both names: 'present.*=cache_*' pairs all of them;"
-             " 'present.*=' leaves all of them out. @FILE reads such words from a file, one per"
-             " line.",
+     .metavar = "[FIRST:[SECOND:]]NAME=SOURCE",
+     .help = "Compare output NAME of the first runner with output SOURCE of the second, which may"
+             " be sliced and permuted as in --map-inputs. FIRST:NAME= leaves out an output that the"
+             " first has alone. One '*' stands for the same text in both names: 'present.*=cache_*'"
+             " pairs all of them; 'present.*=' leaves all of them out. @FILE reads such words from"
+             " a file, one per line.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
 };

@@ -166,7 +166,7 @@ constexpr OptionRow kRunners[] = {
      .fallback = "neighbours",
      .metavar = "WHICH",
      .help = "Which runners to compare: neighbours, first (each against the first), all, or a list"
-             " A:B,C:D of labels.",
+             " LABEL:LABEL,... of runners.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
     {.flags = {"--reference"},

@@ -83,7 +83,7 @@ Status ReadValue(const OptionInput& input, std::vector<ReportFile>& out);
 /// `NAME:SHAPE[:DTYPE] ...`, one shape for each input, of which a lenient command takes the last.
 /// Without an entry for NAME:auto.
 Status ReadValue(const OptionInput& input, std::vector<TensorInfo>& out);
-/// neighbours, first, all or A:B,C:D.
+/// neighbours, first, all or LABEL:LABEL,...
 Status ReadValue(const OptionInput& input, PairPlan& out);
 
 /// Where something is saved: in the folder of --output-dir, unless the path names one.
