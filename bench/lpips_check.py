@@ -62,7 +62,7 @@ def directly(first: np.ndarray, second: np.ndarray) -> float:
         return float(network(*images).mean())
 
 
-def told(words: list[str], pattern: str) -> tuple[int, float | None]:
+def measured(words: list[str], pattern: str) -> tuple[int, float | None]:
     """The exit status, and the distance that is printed."""
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     found = re.search(pattern, done.stdout + done.stderr)
@@ -103,8 +103,8 @@ def compare(vernier: str, folder: pathlib.Path, title: str,
     words = ["--load-outputs", *files, "--compare", "perceptual_metrics", "--lpips-threshold", "9"]
     peer = pathlib.Path(sys.executable).parent / "polygraphy"
     pattern = r"LPIPS: ([-+.\deinf]+|nan) \(tolerance"
-    _, theirs = told([str(peer), "run", *words], pattern)
-    code, ours = told([vernier, "run", *words, "--python", sys.executable], pattern)
+    _, theirs = measured([str(peer), "run", *words], pattern)
+    code, ours = measured([vernier, "run", *words, "--python", sys.executable], pattern)
     plain = pair[0].dtype == np.float32 and pair[0].ndim == 4 and pair[0].shape[1] == 3
     own = directly(*pair) if plain and ours is not None else None
     if theirs is None:

@@ -137,7 +137,7 @@ def entries(build):
 
 
 def not_built(build):
-    """Sentences on programs and plug-ins of the build that tests start or are told of."""
+    """Sentences on programs and plug-ins of the build that tests start or name."""
     folders = tuple(str(build.resolve() / each) + "/" for each in ("bin", "lib"))
     users = {}
     for test in entries(build):

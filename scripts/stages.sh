@@ -88,9 +88,9 @@ print_progress() {
   awk '{ print }
        match($0, /^\[ *[0-9]+%\]/) {
          share = substr($0, 2, RLENGTH - 3) + 0
-         if (share >= told + 10) {
-           told = share - share % 10
-           print "   " told " % built" | "cat >&3"
+         if (share >= printed + 10) {
+           printed = share - share % 10
+           print "   " printed " % built" | "cat >&3"
            fflush("cat >&3")
          }
        }'

@@ -50,12 +50,12 @@ std::string ShortName(std::string_view provider) {
 Status Placement::Listen(const Api& api, OrtSessionOptions* options, OrtLoggingLevel least) {
   least_ = least;
   logs_to_host_ = api.logs_to_host;
-  VERNIER_TRY(ort::Take(api, api.table->SetUserLoggingFunction(options, &Hear, this)));
+  VERNIER_TRY(ort::Take(api, api.table->SetUserLoggingFunction(options, &OnLine, this)));
   return ort::Take(api, api.table->SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_VERBOSE));
 }
 
-void Placement::Hear(void* self, OrtLoggingLevel severity, const char* /*category*/,
-                     const char* /*id*/, const char* /*place*/, const char* message) {
+void Placement::OnLine(void* self, OrtLoggingLevel severity, const char* /*category*/,
+                       const char* /*id*/, const char* /*place*/, const char* message) {
   static_cast<Placement*>(self)->Take(severity, message);
 }
 
@@ -71,12 +71,12 @@ void Placement::Take(OrtLoggingLevel severity, std::string_view message) {
   }
   if (severity != ORT_LOGGING_LEVEL_VERBOSE) return;
   if (const std::optional<Line> line = ReadLine(message)) {
-    told_ = &shares_[std::string(line->provider)];
-    *told_ = {line->count, {}};
-  } else if (told_ != nullptr && message.starts_with("  ")) {
-    if (told_->nodes.size() < kNamed) told_->nodes.emplace_back(message.substr(2));
+    described_ = &shares_[std::string(line->provider)];
+    *described_ = {line->count, {}};
+  } else if (described_ != nullptr && message.starts_with("  ")) {
+    if (described_->nodes.size() < kNamed) described_->nodes.emplace_back(message.substr(2));
   } else {
-    told_ = nullptr;
+    described_ = nullptr;
   }
 }
 

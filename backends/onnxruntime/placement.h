@@ -19,7 +19,7 @@ inline constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
 /// "CUDAExecutionProvider" is what people know as "CUDA".
 std::string ShortName(std::string_view provider);
 
-/// Hears what a session logs while it is made. The session's own warnings go on to the host.
+/// Reads what a session logs while it is made. The session's own warnings go on to the host.
 class Placement {
  public:
   explicit Placement(const sdk::Host& host) : host_(host) {}
@@ -43,8 +43,8 @@ class Placement {
     std::vector<std::string> nodes;  ///< some, where several providers share the model
   };
 
-  static void Hear(void* self, OrtLoggingLevel severity, const char* category, const char* id,
-                   const char* place, const char* message);
+  static void OnLine(void* self, OrtLoggingLevel severity, const char* category, const char* id,
+                     const char* place, const char* message);
   void Take(OrtLoggingLevel severity, std::string_view message);
   size_t Total() const;
   std::string Shares(std::string_view but = {}) const;
@@ -52,9 +52,9 @@ class Placement {
   const sdk::Host& host_;
   OrtLoggingLevel least_ = ORT_LOGGING_LEVEL_WARNING;
   bool logs_to_host_ = false;
-  std::mutex mutex_;  ///< of what is heard, from any thread of ONNX Runtime
+  std::mutex mutex_;  ///< of log lines, from any thread of ONNX Runtime
   std::map<std::string, Share, std::less<>> shares_;
-  Share* told_ = nullptr;  ///< whose nodes follow
+  Share* described_ = nullptr;  ///< whose nodes follow
 };
 
 }  // namespace vernier::ort

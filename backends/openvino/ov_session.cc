@@ -216,9 +216,9 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
   if (precision != nullptr) set.insert(set.end(), {"INFERENCE_PRECISION_HINT", precision});
   if (!threads.empty()) set.insert(set.end(), {"INFERENCE_NUM_THREADS", threads.c_str()});
   if (!layer_times_path_.empty()) set.insert(set.end(), {"PERF_COUNT", "YES"});
-  // Unless told not to, OpenVINO's CPU device quantises to 8 bits what it multiplies with weights
-  // of 8 bits, which moves results by 1 to 3 %: no float32. Releases before 2024.1 have no such
-  // property.
+  // Unless that is turned off, OpenVINO's CPU device quantises to 8 bits what it multiplies with
+  // weights of 8 bits, which moves results by 1 to 3 %: no float32. Releases before 2024.1 have no
+  // such property.
   const bool float32 = precision != nullptr && std::string_view(precision) == "f32";
   std::vector<const char*> exact = set;
   if (float32) exact.insert(exact.end(), {"DYNAMIC_QUANTIZATION_GROUP_SIZE", "0"});

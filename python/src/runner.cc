@@ -56,7 +56,7 @@ class OpenRunner {
   }
 
   ~OpenRunner() {
-    // Whoever drops a runner without closing it does not want to hear of its end.
+    // Whoever drops a runner without closing it has no use for an error of its end.
     try {
       Close();
     } catch (const StatusError&) {       // NOLINT: nothing can be done

@@ -37,7 +37,7 @@ struct RunAnswer {
   std::vector<IterationTuple> results;  // in the order in which they were made
 };
 
-// What the Python program keeps and hears of a run, which goes on in another thread.
+// What the Python program keeps and observes of a run, which goes on in another thread.
 SessionEvents EventsFor(const RunSettings& settings, const nb::object& progress,
                         RunAnswer& answer) {
   SessionEvents events;

@@ -154,7 +154,7 @@ def test_summaries_look_like_polygraphys(tmp_path):
         Comparator.compare_accuracy(made(0.1, 0.01), compare_func=functions, fail_fast=True)
         """)
 
-    def told(python, prefix, folder):
+    def seen(python, prefix, folder):
         kept, averages = [], False
         for line in log_of(python, prefix, text, folder):
             averages = line[4:].startswith("    ") and averages or "Accuracy Summary" in line
@@ -162,13 +162,13 @@ def test_summaries_look_like_polygraphys(tmp_path):
                 kept.append(line)
         return kept
 
-    ours = told(os.sys.executable, "vernier.polygraphy_compat", tmp_path / "ours")
+    ours = seen(os.sys.executable, "vernier.polygraphy_compat", tmp_path / "ours")
     assert sum("Accuracy Summary" in line for line in ours) == 2
     assert any("Passed: 1/2 iterations | Pass Rate: 50.00%" in line for line in ours)
     assert any("Passed: 1/2 outputs" in line for line in ours)
     if not PEER:
         pytest.skip("no Polygraphy to compare with")
-    assert ours == told(PEER, "polygraphy", tmp_path / "theirs")
+    assert ours == seen(PEER, "polygraphy", tmp_path / "theirs")
 
 
 FUNCTIONS = ("[SimpleCompareFunc(), SimpleCompareFunc(check_error_stat='quantile', error_quantile=0.5),"

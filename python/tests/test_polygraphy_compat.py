@@ -394,7 +394,7 @@ def test_runners_run_one_after_the_other(tmp_path):
     """Who is active when, and what is told of it; the time of an inference is the runner's own word."""
     (tmp_path / "small.onnx").write_bytes(small_model())
 
-    def told(python, prefix, folder):
+    def seen(python, prefix, folder):
         lines = log_of(python, prefix, RUNS, folder)
         # Frameworks have clocks of their own.
         lines = [re.sub(r"in [\d.]+ ms \| Average inference time: [\d.]+ ms", "in ...", line)
@@ -402,7 +402,7 @@ def test_runners_run_one_after_the_other(tmp_path):
                  for line in lines]
         return [line for line in lines if "no runners" not in line.lower()]
 
-    ours = told(sys.executable, "vernier.polygraphy_compat", tmp_path / "ours")
+    ours = seen(sys.executable, "vernier.polygraphy_compat", tmp_path / "ours")
     deeds = [line.split()[:2] for line in ours if line.startswith(("first", "second"))]
     assert deeds == [[label, deed] for label in ("first", "second") for deed in
                      ("activate", "infer", "infer", "infer", "deactivate")]
@@ -410,7 +410,7 @@ def test_runners_run_one_after_the_other(tmp_path):
                for line in ours)
     if not PEER:
         pytest.skip("no Polygraphy to compare with")
-    assert ours == told(PEER, "polygraphy", tmp_path / "theirs")
+    assert ours == seen(PEER, "polygraphy", tmp_path / "theirs")
 
 
 def test_a_loader_that_knows_no_inputs_says_so():

@@ -33,14 +33,14 @@ class StandIn(types.ModuleType):
         self.exceptions = types.ModuleType("ray.exceptions")
         self.exceptions.RayError = RayError
         self.resources = {"CPU": 2.0}
-        self.told, self.given, self.cancelled, self.lost = {}, {}, [], {}
+        self.seen, self.given, self.cancelled, self.lost = {}, {}, [], {}
         self.stored = {}
         self.node = None  # the folder that a node has in the place of the driver's
 
     def init(self, address, **_):
         if address == "ray://nowhere:1":
             raise ConnectionError("Could not connect to nowhere:1\nand much more")
-        self.told["address"] = address
+        self.seen["address"] = address
 
     def cluster_resources(self):
         return self.resources
@@ -50,7 +50,7 @@ class StandIn(types.ModuleType):
         return self
 
     def options(self, **options):
-        self.told.update(options)
+        self.seen.update(options)
         return types.SimpleNamespace(remote=self._submit)
 
     def _submit(self, *arguments):
@@ -71,11 +71,11 @@ class StandIn(types.ModuleType):
             return self.stored[task]
         if task in self.lost:
             raise RayError(self.lost[task])
-        tries = 1 + self.told["max_retries"]
+        tries = 1 + self.seen["max_retries"]
         for attempt in range(tries):
             try:
                 return self.function(*self.given[task])
-            except tuple(self.told["retry_exceptions"]) as error:
+            except tuple(self.seen["retry_exceptions"]) as error:
                 if attempt + 1 == tries:
                     raise TaskError(error) from None
 
@@ -115,8 +115,8 @@ def test_record_is_that_of_one_process(ray, model, tmp_path, capfd):
     assert done.returncode == 0, done.stderr
     assert drive(*words, "--gpus-per-shard", "0.5", "--address", "auto", "--retries=7") == 0
     assert (tmp_path / "result.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
-    assert ray.told["max_retries"] == 7 and ray.told["num_gpus"] == 0.5
-    assert ray.told["address"] == "auto"
+    assert ray.seen["max_retries"] == 7 and ray.seen["num_gpus"] == 0.5
+    assert ray.seen["address"] == "auto"
     err = capfd.readouterr().err
     assert "1 of 3 shards are done; about " in err and "3 of 3 shards are done\n" in err
     assert "a shard needs 0.5 GPU, and the cluster has 0" in err

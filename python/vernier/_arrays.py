@@ -103,7 +103,7 @@ class _ToHost:
 
 
 def _numpy_of(value, who):
-    """The array, and the element type where the array itself does not tell it."""
+    """The array, and the element type where the array itself does not say it."""
     if type(value) is not np.ndarray:
         _check_unmasked(value, who)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -167,7 +167,7 @@ def type_name(value):
 
 
 def _type_name(array, name, who):
-    """The libraries' name of an array's element type; `name` where the array does not tell it."""
+    """The libraries' name of an array's element type; `name` where the array does not say it."""
     name = name or array.dtype.name
     if array.dtype.kind == "V" and name not in EXTRA_TYPES:  # as Polygraphy has what NumPy lacks
         name = {1: "uint8", 2: "bfloat16"}.get(array.dtype.itemsize)
@@ -180,7 +180,7 @@ def _type_name(array, name, who):
 def to_tensor(value, who, copies=None):
     """The tensor of an array, which it keeps and must not be changed. `who` is for messages.
 
-    `copies` hears of an array that had to be copied from a device.
+    `copies` receives an array that had to be copied from a device.
     """
     if isinstance(value, _native.Tensor):
         return value

@@ -31,8 +31,8 @@ class ConsistencyRecord(_Investigation):
 
     def __repr__(self):
         found = ", ".join(found.name for _, found in self.broken())
-        told = f"{found} broken" if found else self._unless_less("nothing is broken")
-        return f"<ConsistencyRecord: {told}>"
+        outcome = f"{found} broken" if found else self._unless_less("nothing is broken")
+        return f"<ConsistencyRecord: {outcome}>"
 
     def _repr_html_(self):
         rows = [(runner.name, found.name, found.verdict, found.detail)
@@ -74,8 +74,8 @@ class ExtremesRecord(_Investigation):
 
     def __repr__(self):
         found = ", ".join(dict.fromkeys(answer.set for answer in self.disagreements()))
-        told = f"runners differ with {found}" if found else self._unless_less("no difference")
-        return f"<ExtremesRecord: {told}>"
+        outcome = f"runners differ with {found}" if found else self._unless_less("no difference")
+        return f"<ExtremesRecord: {outcome}>"
 
     def _repr_html_(self):
         rows = [(answer.set, answer.runner, answer.nan, answer.infinite, answer.denormal,

@@ -105,8 +105,8 @@ class BlameRecord(_Investigation):
 
     def __repr__(self):
         found = ", ".join(culprit.node for culprit in self.culprits)
-        told = f"{found} to blame" if found else self._unless_less("nothing to blame")
-        return f"<BlameRecord: {told}>"
+        outcome = f"{found} to blame" if found else self._unless_less("nothing to blame")
+        return f"<BlameRecord: {outcome}>"
 
     def _repr_html_(self):
         rows = [(c.node, c.op_type, _short(c.own_error), _short(c.total_error), c.why)

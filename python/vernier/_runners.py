@@ -145,10 +145,10 @@ class Runner:
     def __repr__(self):
         state = "open" if self._open is not None else "not open"
         try:
-            told = self._definition()
+            described = self._definition()
         except InvalidArgument as error:  # reported when it is opened
-            told = str(error)
-        return f"<{type(self).__name__} {told!r}, {state}>"
+            described = str(error)
+        return f"<{type(self).__name__} {described!r}, {state}>"
 
 
 class OnnxRuntime(Runner):

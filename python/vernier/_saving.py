@@ -15,7 +15,7 @@ def unsaved(options, code, critical, faults=()):
     critical and faults are what the libraries reported. With exit code 7 something was not
     saved, and all that is critical is about it where no sentence names a file of the options.
     """
-    told = list(dict.fromkeys([*critical, *faults]))
+    sentences = list(dict.fromkeys([*critical, *faults]))
     paths = [path for name, value in options.items() if name.startswith(_SAVING)
              for place in _places(value) for path in _spellings(place)]
     folders = {os.fspath(folder) for path in paths for folder in pathlib.PurePath(path).parents}
@@ -24,8 +24,8 @@ def unsaved(options, code, critical, faults=()):
     if places:
         file = re.compile(rf"'(?:{'|'.join(places)})(?:['/]|\.partial')"
                           rf"|'(?:{'|'.join(map(re.escape, folders))})' cannot be")
-        named = [sentence for sentence in told if file.search(_plain(sentence))]
-    return named or (told if code == UNSAVED else [])
+        named = [sentence for sentence in sentences if file.search(_plain(sentence))]
+    return named or (sentences if code == UNSAVED else [])
 
 
 def _plain(text):

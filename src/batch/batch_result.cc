@@ -41,8 +41,8 @@ std::string Detail(const BatchResult& result) {
   if (BatchVerdict(result) == "ran" && !digest.saved.empty())
     return "saved " + Joined(digest.saved);
   const std::string retyped = digest.retyped == 0 ? "" : "types differ: " + digest.retyped_output;
-  const bool told = digest.worst_times_tolerance > 0 && digest.error.empty();
-  if (told) {
+  const bool has_worst = digest.worst_times_tolerance > 0 && digest.error.empty();
+  if (has_worst) {
     return digest.worst_output + ": " + FormatG(digest.worst_times_tolerance, 3) +
            " times the tolerance" + (retyped.empty() ? "" : "; " + retyped);
   }

@@ -157,8 +157,9 @@ int EndOutput(int code, const Invocation& invocation) {
   errno = 0;
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   const std::string why = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
-  const bool told = !invocation.as_polygraphy && code == WithUnsaved(0, invocation.as_polygraphy);
-  if (written || told || HasNoReader(STDOUT_FILENO)) return code;
+  const bool reported =
+      !invocation.as_polygraphy && code == WithUnsaved(0, invocation.as_polygraphy);
+  if (written || reported || HasNoReader(STDOUT_FILENO)) return code;
   std::fprintf(stderr, "[!] not everything could be written to stdout%s\n", why.c_str());
   return WithUnsaved(code, invocation.as_polygraphy);
 }

@@ -98,23 +98,24 @@ LiveRun::LiveRun(Logger& log, bool show, RunReader reader, const std::atomic<int
       now_(std::time(nullptr)),
       show_(show),
       // What is news in a single run is noise in the tenth.
-      log_(log,
-           [](Severity severity) {
-             return ForwardingLog::Line{.severity = std::min(severity, Severity::kVerbose),
-                                        .plain = true};
-           },
-           {.least = show ? Severity::kInfo : Severity::kError,
-            .hear = [this](Severity severity, std::string_view text) { Hear(severity, text); }}) {
+      log_(
+          log,
+          [](Severity severity) {
+            return ForwardingLog::Line{.severity = std::min(severity, Severity::kVerbose),
+                                       .plain = true};
+          },
+          {.least = show ? Severity::kInfo : Severity::kError,
+           .receive = [this](Severity severity, std::string_view text) { Keep(severity, text); }}) {
   caller_.kept_workers = &kept_;
   caller_.keeps_outputs = true;  // what is compared with a file has to come here anyway
 }
 
-void LiveRun::Hear(Severity severity, std::string_view text) {
-  if (severity >= heard_.worst && severity >= Severity::kError) {
-    heard_.worst = severity;
-    heard_.reason = text;
+void LiveRun::Keep(Severity severity, std::string_view text) {
+  if (severity >= logged_.worst && severity >= Severity::kError) {
+    logged_.worst = severity;
+    logged_.reason = text;
   }
-  if (show_) heard_.said += std::string(text) + "\n";
+  if (show_) logged_.said += std::string(text) + "\n";
 }
 
 Result<RunPlan> LiveRun::Plan(const std::vector<std::string>& words, Side side) {
@@ -149,9 +150,9 @@ Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
   }
   VERNIER_TRY(CheckInterrupted(interrupted_));
   outcome.code = ExitCode(faults, false);
-  Heard heard = std::exchange(heard_, {});
-  outcome.reason = std::move(heard.reason);
-  outcome.said = std::move(heard.said);
+  LoggedWords logged = std::exchange(logged_, {});
+  outcome.reason = std::move(logged.reason);
+  outcome.said = std::move(logged.said);
   outcome.undecided = UndecidedGate(record);
   outcome.judged = JudgeByCode(outcome.code, outcome.reason, record);
   if (outcome.judged.ok()) outcome.judged = JudgeVacuous(record);

@@ -68,7 +68,7 @@ class LiveRun {
   void RunsPartsOf(std::vector<std::string> outputs) { model_outputs_ = std::move(outputs); }
 
   /// Is called with every run.
-  void OnEnd(std::function<void(const RunRecord&)> told) { on_end_ = std::move(told); }
+  void OnEnd(std::function<void(const RunRecord&)> observer) { on_end_ = std::move(observer); }
 
   /// What runs outside of this class need to use the same workers.
   const Embedder& workers() const { return caller_; }
@@ -76,17 +76,17 @@ class LiveRun {
 
  private:
   // What runs log, as far as an outcome needs it.
-  struct Heard {
+  struct LoggedWords {
     Severity worst = Severity::kUltraVerbose;
     std::string reason, said;
   };
-  void Hear(Severity severity, std::string_view text);
+  void Keep(Severity severity, std::string_view text);
 
   const RunReader reader_;
   const std::atomic<int>& interrupted_;
   const std::time_t now_;
   const bool show_;
-  Heard heard_;  // since the last Run()
+  LoggedWords logged_;  // since the last Run()
   ForwardingLog log_;
   KeptWorkers kept_;
   Embedder caller_;

@@ -1,4 +1,4 @@
-// What speaks for float32, and how TensorRT is told.
+// What speaks for float32, and how TensorRT is set to it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

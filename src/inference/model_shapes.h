@@ -24,7 +24,7 @@ struct FeedSource {
   std::function<Result<RunPlan>()> inference;
 };
 
-/// Of commands that infer shapes without being told to.
+/// Of commands that infer shapes without being asked to.
 struct ShapeInference {
   bool wanted = true;   ///< when the model is loaded, and after changes
   bool forced = false;  ///< instead of that all sizes become those of one feed: see ForceShapes()

@@ -144,16 +144,16 @@ bool Fits(const TensorInfo& info) {
 // The checker says nothing of these.
 void CheckSizes(const LintSubject& subject, const OnnxValue& value, std::string_view what,
                 LintLevel of_too_many) {
-  const auto tell = [&](LintLevel level, const std::string& fault) {
+  const auto report = [&](LintLevel level, const std::string& fault) {
     subject.findings.AddFrom(
         lint_rule::kBadDimension, level, std::string(lint_source::kVernier),
         std::string(what) + " " + QuotePython(value.name) + " declares " + fault, {});
   };
   if (const std::optional<int64_t> size = NegativeSize(value)) {
-    tell(LintLevel::kWarning,
-         "a size of " + std::to_string(*size) + ": runtimes treat it as a free size");
+    report(LintLevel::kWarning,
+           "a size of " + std::to_string(*size) + ": runtimes treat it as a free size");
   }
-  if (!Fits(ToTensorInfo(value))) tell(of_too_many, "more elements than any memory holds");
+  if (!Fits(ToTensorInfo(value))) report(of_too_many, "more elements than any memory holds");
 }
 
 // What keeps values from being drawn for an input.

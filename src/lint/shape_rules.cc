@@ -267,18 +267,18 @@ class ShapeCheck {
     if (name.empty() || declared == declared_.end()) return;
     const Dims* made = shapes_.Find(name);
     if (made == nullptr) return shapes_.Assume(*declared->second);
-    const std::optional<std::vector<Dim>> told = ToTensorInfo(*declared->second).shape;
-    if (!told) return;
-    bool fits = told->size() == made->size();
+    const std::optional<std::vector<Dim>> declared_dims = ToTensorInfo(*declared->second).shape;
+    if (!declared_dims) return;
+    bool fits = declared_dims->size() == made->size();
     for (size_t i = 0; fits && i < made->size(); ++i) {
-      fits = (*told)[i].dynamic() || (*told)[i].value == (*made)[i];
+      fits = (*declared_dims)[i].dynamic() || (*declared_dims)[i].value == (*made)[i];
     }
     if (fits) return;
     std::vector<Dim> found;
     for (const int64_t size : *made) found.push_back({size, {}});
     subject_.findings.Add(lint_rule::kDeclaredShape,
-                          "'" + std::string(name) + "' is declared as " + Braces(*told) + ", but " +
-                              std::string(at.node.op_type) + " makes " + Braces(found),
+                          "'" + std::string(name) + "' is declared as " + Braces(*declared_dims) +
+                              ", but " + std::string(at.node.op_type) + " makes " + Braces(found),
                           at);
   }
 

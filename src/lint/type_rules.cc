@@ -130,11 +130,11 @@ class TypeCheck {
 
   void CheckDeclared(const LintNode& at, std::string_view output, int32_t made,
                      const ValueTypes& declared) {
-    const auto told = declared.find(output);
-    if (told == declared.end() || told->second == made) return;
-    if (!subject_.table.KnowsType(told->second)) return;
+    const auto declared_as = declared.find(output);
+    if (declared_as == declared.end() || declared_as->second == made) return;
+    if (!subject_.table.KnowsType(declared_as->second)) return;
     subject_.findings.Add(lint_rule::kDeclaredType,
-                          "Type (" + TypeName(told->second) + ") of output arg (" +
+                          "Type (" + TypeName(declared_as->second) + ") of output arg (" +
                               std::string(output) + ") of node (" + std::string(at.node.name) +
                               ") does not match expected type (" + TypeName(made) + ").",
                           at);

@@ -257,10 +257,10 @@ class Bodies(Case):
         ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
                              "new=onnxrt good.onnx")
         self.assertEqual((ended.returncode, found["culprits"]), (0, []), ended.stderr)
-        told = ("bodies that were not searched: 'the_loop'; a fault there that changes nothing "
+        seen = ("bodies that were not searched: 'the_loop'; a fault there that changes nothing "
                 "outside is not seen")
-        self.assertIn(told, found["notes"])
-        self.assertIn("note: " + told, ended.stdout)
+        self.assertIn(seen, found["notes"])
+        self.assertIn("note: " + seen, ended.stdout)
 
     def run_and_blame(self, *words):
         ended = subprocess.run(

@@ -83,16 +83,16 @@ class Resume(Case):
     def test_an_interrupted_search_says_how_to_go_on_and_accuses_nobody(self):
         code, out = self.stopped(signal.SIGINT, *self.words)
         self.assertEqual(code, 128 + signal.SIGINT, out)
-        told = re.search(r"Interrupted after (\d+) of 40 layers\. Run the same command to resume "
+        seen = re.search(r"Interrupted after (\d+) of 40 layers\. Run the same command to resume "
                          r"from 'state\.json'\.", out)
-        self.assertTrue(told, out)
-        self.assertEqual(int(told[1]), len(self.layers()))
+        self.assertTrue(seen, out)
+        self.assertEqual(int(seen[1]), len(self.layers()))
         self.assertIn("Not finished: interrupted", out)
         for claim in ("To blame", "Probing changed", "Nothing is to blame"):
             self.assertNotIn(claim, out)
         again = self.blame()
         self.assertEqual(again.returncode, 1, again.stderr)
-        self.assertIn(f"Going on from 'state.json': {told[1]} of 40 layers are known", again.stdout)
+        self.assertIn(f"Going on from 'state.json': {seen[1]} of 40 layers are known", again.stdout)
         self.assertIn("1. n38 [Mul]", again.stdout)
 
     def test_a_finished_search_is_all_known(self):

@@ -65,9 +65,9 @@ class Telling(Case):
         words = [VERNIER, "blame", *two_models(network), "-q"]
         surroundings = {**os.environ, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "step.md"}
         ended = subprocess.run(words, capture_output=True, text=True, env=surroundings)
-        told = [line for line in ended.stdout.splitlines() if line.startswith("::")]
-        self.assertTrue(told[0].startswith("::error title=vernier::"), told)
-        self.assertIn(f"title={network.culprits[0]} (", told[1])
+        seen = [line for line in ended.stdout.splitlines() if line.startswith("::")]
+        self.assertTrue(seen[0].startswith("::error title=vernier::"), seen)
+        self.assertIn(f"title={network.culprits[0]} (", seen[1])
         step = Path("step.md").read_text()
         self.assertIn("is to blame", step)
         # blame has no tolerances to widen, and knows where the tensors part.
@@ -98,9 +98,9 @@ class Telling(Case):
                  "new=onnxrt bad.onnx"], capture_output=True, text=True,
                 env={**os.environ, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": ""})
             self.assertEqual(ended.returncode, 1, ended.stderr)
-            told = re.findall(r"(?m)^\s*::.*", ended.stdout + "\n" + ended.stderr)
-            self.assertGreater(len(told), 0)
-            for line in told:
+            seen = re.findall(r"(?m)^\s*::.*", ended.stdout + "\n" + ended.stderr)
+            self.assertGreater(len(seen), 0)
+            for line in seen:
                 self.assertRegex(line, r"^::error title=(vernier::|MatMul_1%0A|out%0A|t\d)", command)
 
     def test_one_report_of_a_run_and_its_blame(self):
@@ -115,9 +115,9 @@ class Telling(Case):
         self.assertEqual(whole["blame"]["culprits"][0]["node"], culprit)
         self.assertEqual([len(pair["outputs"]) for pair in whole["pairs"]],
                          [1, len(network.bad.graph.node)])
-        for output, told in zip(whole["pairs"][1]["outputs"], texts["pairs"][1]["outputs"]):
+        for output, seen in zip(whole["pairs"][1]["outputs"], texts["pairs"][1]["outputs"]):
             self.assertIn("charts", output["worst_iteration"], output["name"])
-            self.assertIn("own_error", told)
+            self.assertIn("own_error", seen)
         heading = re.search(r"<h1>(.*?)</h1>", Path("o.html").read_text()).group(1)
         self.assertIn("does not match", heading)
         self.assertIn(f"{culprit} (LayerNormalization) is to blame", heading)

@@ -321,15 +321,15 @@ def all_models():
 
 def record(program, folder):
     """What Polygraphy's own linter says, which needs onnx_graphsurgeon."""
-    told = {}
+    described = {}
     for name, raw in all_models():
         model, report = folder / f"{name}.onnx", folder / f"{name}.json"
         model.write_bytes(raw)
         ended = subprocess.run([program, "check", "lint", model, "-o", report], capture_output=True)
-        told[name] = {"code": ended.returncode}
+        described[name] = {"code": ended.returncode}
         if report.exists():
             said = json.loads(report.read_text())
-            told[name] |= {key: sorted(names) for key, names in said["summary"].items()}
-            told[name]["entries"] = [[entry["level"], entry["source"], entry.get("nodes", [])]
+            described[name] |= {key: sorted(names) for key, names in said["summary"].items()}
+            described[name]["entries"] = [[entry["level"], entry["source"], entry.get("nodes", [])]
                                      for entry in said["lint_entries"]]
-    return told
+    return described

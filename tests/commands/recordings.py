@@ -38,7 +38,7 @@ def main():
                 print(f"{name}: {case}: recorded {recorded.get(case)}, now {said.get(case)}")
         print(f"{name}: {len(said)} models asked")
         if options.update:
-            lines = [f" {json.dumps(case)}: {json.dumps(told)}" for case, told in said.items()]
+            lines = [f" {json.dumps(case)}: {json.dumps(seen)}" for case, seen in said.items()]
             (HERE / name).write_text("{\n" + ",\n".join(lines) + "\n}\n")
     return 1 if changed and not options.update else 0
 

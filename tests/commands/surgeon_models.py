@@ -207,10 +207,10 @@ def describe(path):
 
 
 def record(polygraphy, folder):
-    told = {}
+    described = {}
     for name, (make, words) in CASES.items():
         onnx.save(make(), str(folder / "m.onnx"))
         subprocess.run([polygraphy, "surgeon", words[0], "m.onnx", *words[1:], "-o", "o.onnx"],
                        cwd=folder, check=True, capture_output=True)
-        told[name] = describe(folder / "o.onnx")
-    return told
+        described[name] = describe(folder / "o.onnx")
+    return described

@@ -178,8 +178,8 @@ class Batch(Case):
         self.assertTrue(broken)
         for case in root.iter("testcase"):
             if case.get("classname").startswith("models/b.onnx: "):
-                (told,) = list(case)  # no runner that was never opened is a pass
-                said = told.get("message") + (told.text or "")
+                (seen,) = list(case)  # no runner that was never opened is a pass
+                said = seen.get("message") + (seen.text or "")
                 self.assertIn("is not a valid ONNX file", said, case.attrib)
         self.assertTrue(all(name.startswith("models/b.onnx: ") for name in broken), broken)
         again = self.batch("models/*.onnx", "--report", "again.xml", "--", "--onnxrt", "--onnxrt")

@@ -194,8 +194,8 @@ class NotAPass(Case):
     def test_iterations_with_other_outputs(self):
         for name in "ab":
             self.save_runs(f"{name}.json", [(name.upper(), [{"y": np.ones(3)}, {"z": np.ones(3)}])])
-        told = self.ends(0, "a.json", "b.json")
-        self.assertIn("compared 2 outputs in 2 iterations, up to ", told)
+        seen = self.ends(0, "a.json", "b.json")
+        self.assertIn("compared 2 outputs in 2 iterations, up to ", seen)
 
     def test_bad_files(self):
         self.assertIn("'nosuch.json'", self.ends(3, "a.json", "nosuch.json"))

@@ -335,24 +335,24 @@ class InspectData(DataCase):
 class ShowJson(DataCase):
     def test_statistics_of_tensors(self):
         self.save_runs("runs.json", [("first", ramp(2)), ("second", ramp(1))])
-        told = json.loads(self.vernier("inspect", "data", "runs.json", "--format", "json").out)
-        self.assertEqual([(run["runner"], run["iteration_count"]) for run in told],
+        seen = json.loads(self.vernier("inspect", "data", "runs.json", "--format", "json").out)
+        self.assertEqual([(run["runner"], run["iteration_count"]) for run in seen],
                          [("first", 2), ("second", 1)])
-        shown = told[0]["iterations"]
+        shown = seen[0]["iterations"]
         self.assertEqual(len(shown), 1)
         y = {t["name"]: t for t in shown[0]}["y"]
         array = ramp(1)[0]["y"]
         self.assertEqual((y["dtype"], y["shape"]), ("float32", [3, 4]))
         self.assertEqual((y["min"], y["max"], y["mean"]), (array.min(), array.max(), array.mean()))
-        told = json.loads(self.vernier("data", "show", "runs.json", "--all", "--format", "json").out)
-        self.assertEqual(len(told[0]["iterations"]), 2)
+        seen = json.loads(self.vernier("data", "show", "runs.json", "--all", "--format", "json").out)
+        self.assertEqual(len(seen[0]["iterations"]), 2)
 
     def test_what_is_not_finite_and_inputs(self):
         self.save_feeds("feeds.json", [{"s": np.array([np.nan, 1], np.float32),
                                         "e": np.zeros((0, 2), np.float32)}])
-        told = json.loads(self.vernier("inspect", "data", "feeds.json", "--format", "json").out)
-        tensors = {t["name"]: t for t in told[0]["iterations"][0]}
-        self.assertIsNone(told[0]["runner"])
+        seen = json.loads(self.vernier("inspect", "data", "feeds.json", "--format", "json").out)
+        tensors = {t["name"]: t for t in seen[0]["iterations"][0]}
+        self.assertIsNone(seen[0]["runner"])
         self.assertEqual((tensors["s"]["mean"], tensors["s"]["nan_count"]), ("nan", 1))
         self.assertEqual(tensors["e"], {"name": "e", "dtype": "float32", "shape": [0, 2]})
         ended = self.vernier("inspect", "data", "feeds.json", "--format", "json", "-s")

@@ -51,7 +51,7 @@ class DataOrigin(StepsCase):
     def test_what_does_not_keep_it_says_so_once(self):
         self.save("plain.npz", "--iterations", "2")
         self.save_steps("steps.npz")
-        for path, told in (("plain.npz", "from what inputs it was made"),
+        for path, seen in (("plain.npz", "from what inputs it was made"),
                            ("steps.npz", "how its steps were fed, and from what inputs")):
             for words in (("convert", path, "-o", "x.json"), ("select", path, "--iterations", "0",
                                                               "-o", "x.json"),
@@ -59,7 +59,7 @@ class DataOrigin(StepsCase):
                 with self.subTest(words):
                     said = self.data(*words)
                     self.assertEqual(said.count(LOST), 1, said)
-                    self.assertIn(told, said)
+                    self.assertIn(seen, said)
         said = self.data("convert", "x.json", "-o", "y.npz")
         self.assertNotIn(LOST, said)
 

@@ -31,9 +31,9 @@ class EveryOption(unittest.TestCase):
         helps, unknown = {}, []
         for command, flags in options_of(parser):
             if command not in helps:
-                told = subprocess.run([VERNIER, *command.split(), "--help"], capture_output=True,
+                seen = subprocess.run([VERNIER, *command.split(), "--help"], capture_output=True,
                                       text=True, check=True, timeout=60).stdout
-                helps[command] = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", told))
+                helps[command] = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", seen))
             unknown += [f"{command} {flag}" for flag in flags if flag not in helps[command]]
         self.assertGreater(len(helps), 25)
         self.assertEqual(unknown, [])

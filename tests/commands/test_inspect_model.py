@@ -200,9 +200,9 @@ class InspectModel(Case):
         return json.loads(ended.out)  # nothing else is on stdout
 
     def test_json(self):
-        told = self.json(branches())
-        self.assertEqual((told["ir_version"], told["opsets"]), (8, {"ai.onnx": 17}))
-        graph = told["graph"]
+        seen = self.json(branches())
+        self.assertEqual((seen["ir_version"], seen["opsets"]), (8, {"ai.onnx": 17}))
+        graph = seen["graph"]
         self.assertEqual([v["name"] for v in graph["inputs"]], ["x", "c"])
         self.assertEqual(graph["inputs"][0], {"name": "x", "dtype": "float32", "shape": ["N", 3]})
         self.assertEqual([w["name"] for w in graph["initializers"]], ["c", "w"])

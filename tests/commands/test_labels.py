@@ -287,15 +287,15 @@ class SavedRows(Labels):
         other = maps.copy()
         other[:4, 0, 0] = 9
         right = self.labels((maps.argmax(1) + (np.arange(9) % 2)[:, None, None]) % 3)
-        told = []
+        seen = []
         for seed in ("1", "7"):
             self.compare([{"y": maps}], [{"y": other}], "--decision", "argmax", "--labels", right,
                          "--seed", seed, "--save-rows", "rows.jsonl", code=1)
             (line,) = [one for one in self.ended.out.splitlines() if "labels: mean IoU" in one]
-            told.append(line[line.index("mean IoU"):])
+            seen.append(line[line.index("mean IoU"):])
             self.check("rows.jsonl", "--max-drop", "1", "--seed", seed, code=0)
-            self.says(told[-1])
-        self.assertNotEqual(*told)
+            self.says(seen[-1])
+        self.assertNotEqual(*seen)
 
 
 class BadLabels(Labels):

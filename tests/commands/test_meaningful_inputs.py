@@ -263,12 +263,12 @@ class InputsFromGraph(Case):
             with self.subTest(name):
                 made = gather(first, "a", [ids(), ids("n")], weights=numbers)
                 ended, _ = self.drawn(made, "--inputs-from-graph")
-                told = ("Input tensor: ids | It reaches indices into 'table' of size 50 of Gather "
+                seen = ("Input tensor: ids | It reaches indices into 'table' of size 50 of Gather "
                         f"'Gather_of_y' {through}: no range derived")
                 ranged = "Input tensor: ids | Drawn from" in ended.out  # by what was followed
-                self.assertIn(told + (" for that;" if ranged else "; give --val-range"), ended.out)
+                self.assertIn(seen + (" for that;" if ranged else "; give --val-range"), ended.out)
                 ended, _ = self.drawn(made, "--inputs-from-graph", "--val-range", "ids:[1,1]")
-                self.assertNotIn(told, ended.out)
+                self.assertNotIn(seen, ended.out)
 
     def test_a_range_and_a_use_without_one_are_both_told(self):
         made = model([node("Gather", ["table", "ids"], ["b"]), node("CumSum", ["ids", "zero"], ["a"]),

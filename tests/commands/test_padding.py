@@ -18,8 +18,8 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 def save(path, nodes, inputs, outputs, **constants):
     graph = helper.make_graph(
-        nodes, "g", [helper.make_tensor_value_info(name, *told) for name, told in inputs.items()],
-        [helper.make_tensor_value_info(name, *told) for name, told in outputs.items()],
+        nodes, "g", [helper.make_tensor_value_info(name, *seen) for name, seen in inputs.items()],
+        [helper.make_tensor_value_info(name, *seen) for name, seen in outputs.items()],
         [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
               str(path))
@@ -101,14 +101,14 @@ class PaddedSteps(Case):
                                         "attention_mask": np.ones((1, 6), "i8")}])
         words = ["run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--feed-back",
                  "new_count:count", "--step-slice"]
-        for size, told in (("size=4,hop=2", True), ("size=2", False)):
+        for size, seen in (("size=4,hop=2", True), ("size=2", False)):
             ended = self.vernier(*words, f"input_ids:axis=1,{size}",
                                  f"attention_mask:axis=1,{size}")
             said = ended.out + ended.err
             self.assertEqual(ended.code, 0, said)
             self.assertEqual(f"--step-slice input_ids:axis=1,{size}: a step shares 2 elements of "
                              "'input_ids' with the one before; as tokens they count in both"
-                             in said, told, said)
+                             in said, seen, said)
 
 
 class PositionsOfAll(Case):
@@ -315,30 +315,30 @@ class OtherMasks(Case):
             self.assertEqual(ended.code, 0, ended.out + ended.err)
         words = ["run", "--load-outputs", "a.json", "b.json"]
         note = "--load-inputs: saved outputs are compared at all positions, because inputs are not"
-        for more, told in (([], False), (["--load-inputs", "feeds.json"], True)):
+        for more, seen in (([], False), (["--load-inputs", "feeds.json"], True)):
             ended = self.vernier(*words, *more)
             self.assertEqual(ended.code, 0, ended.out + ended.err)
-            self.assertEqual(note in ended.out + ended.err, told, ended.out + ended.err)
+            self.assertEqual(note in ended.out + ended.err, seen, ended.out + ended.err)
 
 
 class Logits(Case):
     def test_positions_that_a_mask_excludes_are_compared_by_their_logits(self):
         """They change no verdict, but whoever asks for strictness hears that they differ."""
-        for told in (False, True):
+        for seen in (False, True):
             counting(self.path("a.onnx"))
-            counting(self.path("b.onnx"), padding=50.0 * told * np.eye(CLASSES)[0])
+            counting(self.path("b.onnx"), padding=50.0 * seen * np.eye(CLASSES)[0])
             self.save_feeds("feeds.json", [{"input_ids": np.array([[7, 2, 3]], "i8"),
                                             "attention_mask": np.array([[1, 1, 0]], "i8"),
                                             "count": np.zeros(1, "f4")}])
             for strict in (False, True):
-                with self.subTest(told=told, strict=strict):
+                with self.subTest(seen=seen, strict=strict):
                     ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner",
                                          "b=onnxrt b.onnx", "--load-inputs", "feeds.json",
                                          "--compare", "simple", "logits:logits",
                                          *["--strict"] * strict)
-                    self.assertEqual(ended.code, 4 if told and strict else 0, ended.out)
+                    self.assertEqual(ended.code, 4 if seen and strict else 0, ended.out)
                     said = "1 of 3 positions excluded by 'attention_mask', which differ"
-                    self.assertEqual(said in ended.out, told, ended.out)
+                    self.assertEqual(said in ended.out, seen, ended.out)
 
 
 class Reports(Case):

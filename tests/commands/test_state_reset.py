@@ -173,7 +173,7 @@ class StateInside(Case):
             np.testing.assert_allclose(made[3 * sequence], whole[:, :4], rtol=1e-6)
 
     def test_a_slow_opening_is_told_once(self):
-        for seconds, told in ((0.2, 1), (0, 0)):
+        for seconds, seen in ((0.2, 1), (0, 0)):
             self.write("sum.py", f"import time\ntime.sleep({seconds})\n" + FUNCTION)
             ended = self.run_sum("--model-runner", "sum.py", "--steps", "3", "--step-slice",
                                  "x:axis=1,size=4", "--input-shapes", "x:[1,12]")
@@ -181,7 +181,7 @@ class StateInside(Case):
             self.assertEqual(len(re.findall(r" \| Opening the model took 0\.\d+ s, and "
                                             r"each sequence opens it again; a method "
                                             r"reset_states avoids that",
-                                            said)), told, said)
+                                            said)), seen, said)
 
     def test_a_function_beside_a_function(self):
         self.write("sum.py", """

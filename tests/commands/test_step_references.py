@@ -45,30 +45,30 @@ class StepReferences(StepsCase):
         return self.vernier("run", "--runner", f"a=onnxrt {first}", "--runner",
                             f"b=onnxrt {second}", *WORDS, *words)
 
-    def check(self, ended, told, order=("", "")):
+    def check(self, ended, seen, order=("", "")):
         said = ended.out + ended.err
-        self.assertEqual(ended.code, 4 if told == REFUSED else 0, said)
+        self.assertEqual(ended.code, 4 if seen == REFUSED else 0, said)
         (pair,) = self.record()["pairs"]
         times = [o["time"] for o in pair["outputs"] if "time" in o]
-        if told == REFUSED:
+        if seen == REFUSED:
             self.assertIn("give both the same --state, or save the outputs again", said)
             self.assertEqual(times, [], order)
         elif times:
-            self.assertEqual({t["own"] for t in times}, {told == OWN}, said)
-            self.assertEqual("each step's own error of" in said, told == OWN, said)
+            self.assertEqual({t["own"] for t in times}, {seen == OWN}, said)
+            self.assertEqual("each step's own error of" in said, seen == OWN, said)
         return said
 
     def test_a_live_side_and_a_saved_one(self):
         for name in FILES:
             self.save(name)
         for state, table in ((REFERENCE, LIVE_OF_REFERENCE), ((), LIVE_OF_OWN)):
-            for (live, saved), told in table.items():
+            for (live, saved), seen in table.items():
                 name, runner = saved.split()
                 with self.subTest(state=state, live=live, saved=saved):
                     ended = self.live("m.onnx", "late.onnx", *state, "--load-outputs",
                                       f"f={name}.npz", "--pairs", f"{live}:f: {runner}",
                                       "--save-record", "r.json")
-                    self.check(ended, told)
+                    self.check(ended, seen)
 
     def test_two_saved_sides(self):
         for name in FILES:
@@ -77,13 +77,13 @@ class StepReferences(StepsCase):
                 made = self.vernier("data", "convert", f"{name}.npz", "--runner", runner, "-o",
                                     f"{name}_{runner}.npz")
                 self.assertEqual(made.code, 0, made.out + made.err)
-        for (first, second), told in SAVED.items():
+        for (first, second), seen in SAVED.items():
             files = [side.replace(" ", "_") + ".npz" for side in (first, second)]
             for order in (files, files[::-1]):
                 with self.subTest(order=order):
                     ended = self.vernier("compare", *order, "--atol", "9", "--save-record",
                                          "r.json")
-                    self.check(ended, told, order)
+                    self.check(ended, seen, order)
 
     def test_the_model_and_the_settings_make_another_reference(self):
         self.save("ref")

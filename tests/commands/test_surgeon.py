@@ -414,8 +414,8 @@ class Sparsity(Surgeon):
                     f"[W] Found non-sparse tensor: {name}\n")
                 self.assertIn(line, ended.out)
             ended = self.vernier("inspect", "sparsity", path, "--format", "json")
-            told = {each["name"]: each["sparse"] for each in json.loads(ended.out)["weights"]}
-            self.assertEqual(told, dict.fromkeys(("conv", "gemm", "turned", "half"), sparse))
+            seen = {each["name"]: each["sparse"] for each in json.loads(ended.out)["weights"]}
+            self.assertEqual(seen, dict.fromkeys(("conv", "gemm", "turned", "half"), sparse))
         self.assertEqual(self.vernier("inspect", "sparsity", "gone.onnx").code, 3)
         ended = self.vernier("inspect", "sparsity", "gone.onnx", "--format", "json")
         self.assertEqual((ended.code, ended.out), (3, ""))

@@ -23,14 +23,14 @@ class Tactics(Case):
         theirs, ours = self.peer(*words), self.lenient(*words)
         self.assertEqual((theirs.code, ours.code), (0, 0), ours.err)
 
-        def told(ended):
+        def seen(ended):
             # Polygraphy reads a folder's files in the order of the disk, and each that is no replay
             # is a critical line, without its name and without consequences.
             passing = ("[I] Loading tactic replay file from ", "[!] Provided JSON cannot be decoded")
             return [line for line in ended.lines() if "diff" not in words[1] or
                     not line.startswith(passing)]
 
-        self.assertEqual(told(ours), told(theirs))
+        self.assertEqual(seen(ours), seen(theirs))
         return ours
 
     def test_one_replay(self):
@@ -63,12 +63,12 @@ class Tactics(Case):
     def test_json(self):
         self.save("good/a.json", replay(conv=(1, 1), relu=(2, 2)))
         self.save("bad/c.json", replay(conv=(1, 1), relu=(2, 4)))
-        told = json.loads(self.vernier("inspect", "tactics", "bad/c.json", "--format", "json").out)
-        self.assertEqual([each["layer"] for each in told], ["conv", "relu"])
-        self.assertIn("Tactic: 4", told[1]["algorithm"])
-        told = json.loads(self.vernier("inspect", "diff-tactics", "--format", "json").out)
-        self.assertEqual([each["layer"] for each in told["only_in_bad"]], ["relu"])
-        self.assertEqual((len(told["good"]), len(told["bad"])), (1, 1))
+        seen = json.loads(self.vernier("inspect", "tactics", "bad/c.json", "--format", "json").out)
+        self.assertEqual([each["layer"] for each in seen], ["conv", "relu"])
+        self.assertIn("Tactic: 4", seen[1]["algorithm"])
+        seen = json.loads(self.vernier("inspect", "diff-tactics", "--format", "json").out)
+        self.assertEqual([each["layer"] for each in seen["only_in_bad"]], ["relu"])
+        self.assertEqual((len(seen["good"]), len(seen["bad"])), (1, 1))
         ended = self.vernier("inspect", "diff-tactics", "--format", "json", "--good", "none")
         self.assertEqual(ended.code, 3)
         self.assertEqual(json.loads(ended.out)["good"], [])

@@ -146,8 +146,8 @@ class Tokens(Case):
                   helper.make_node("Mul", ["sum", "zero"], ["nothing"]),
                   helper.make_node("Add", ["nothing", "value"], ["y"])]
         graph = helper.make_graph(
-            nodes, "g", [helper.make_tensor_value_info(name, *told)
-                         for name, told in inputs.items()],
+            nodes, "g", [helper.make_tensor_value_info(name, *read)
+                         for name, read in inputs.items()],
             [helper.make_tensor_value_info("y", TensorProto.FLOAT, dims)],
             [numpy_helper.from_array(output, "value"),
              numpy_helper.from_array(np.float32(0), "zero")])

@@ -351,8 +351,8 @@ vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input
   const vn_host* host = session->backend->host;
   const Place place{"run", session->number, session->runs++, session->model};
   if (host->cancelled(host->self) != 0) return NewStatus(host, VN_CANCELLED, "cancelled");
-  const std::vector<std::string> told = std::exchange(session->next, {});
-  if (!told.empty() && told != BytesOf({inputs, input_count})) {
+  const std::vector<std::string> announced = std::exchange(session->next, {});
+  if (!announced.empty() && announced != BytesOf({inputs, input_count})) {
     return NewStatus(host, VN_BACKEND, "these are not the inputs that were said to come");
   }
   if (vn_status* status = Act(host, session->backend->behaviour, place)) return status;

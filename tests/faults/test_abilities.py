@@ -93,7 +93,7 @@ class Abilities(FaultTest):
             _, said = self.profile(behaviour)
             self.assertEqual(said.count("nobody else computes"), times, said)
 
-    def told(self, *words, behaviour="means=1"):
+    def seen(self, *words, behaviour="means=1"):
         """What the plug-in logs of the options that it is given, and all that is said."""
         ended = self.vernier("run", self.model, *words, behaviour=behaviour)
         said = ended.stdout + ended.stderr
@@ -101,21 +101,21 @@ class Abilities(FaultTest):
 
     def test_options_that_mean_what_the_host_knows_are_given(self):
         two = ["--runner", "own=fake", "--workers-per-runner", "2", "--iterations", "4"]
-        given, said = self.told(*two, "--input-shapes", "x:[2,3]")
+        given, said = self.seen(*two, "--input-shapes", "x:[2,3]")
         self.assertEqual([word.split("=")[0] for word in given], ["sizes", "workers"], said)
         self.assertIn("sizes=x:[2,3]", given)
         # What the user has set stays.
-        self.assertEqual(self.told(*two, "--fake.workers=7")[0], ["workers=7"])
-        self.assertEqual(self.told("--runner", "own=fake")[0], [])
+        self.assertEqual(self.seen(*two, "--fake.workers=7")[0], ["workers=7"])
+        self.assertEqual(self.seen("--runner", "own=fake")[0], [])
         for behaviour in ("", f"means=1 {OLD}", f"means=1 {OF_7}"):
-            self.assertEqual(self.told(*two, behaviour=behaviour)[0], [])
+            self.assertEqual(self.seen(*two, behaviour=behaviour)[0], [])
 
     def test_a_plug_in_takes_its_library_out_of_a_python(self):
         python = pathlib.Path(sys.executable)
         one = ["--runner", f"own=fake --python {python}"]
-        self.assertEqual(self.told(*one)[0], [f"place={python.parent.parent}"])
+        self.assertEqual(self.seen(*one)[0], [f"place={python.parent.parent}"])
         for behaviour in ("", f"means=1 {OF_7}"):
-            given, said = self.told(*one, behaviour=behaviour)
+            given, said = self.seen(*one, behaviour=behaviour)
             self.assertEqual(given, [])
             self.assertIn("--python: the backend 'fake' takes nothing of Python; leave it out",
                           said)
@@ -129,9 +129,9 @@ class Abilities(FaultTest):
     def test_methods_that_reset_are_named(self):
         steps = ["--runner", "own=fake", "--steps", "2", "--feed-back", "x_out:x",
                  "--reset"]
-        self.assertEqual(self.told(*steps, "begin")[0], ["method=begin"])
+        self.assertEqual(self.seen(*steps, "begin")[0], ["method=begin"])
         for behaviour in ("", f"means=1 {OF_7}"):
-            given, said = self.told(*steps, "begin", behaviour=behaviour)
+            given, said = self.seen(*steps, "begin", behaviour=behaviour)
             self.assertEqual(given, [])
             self.assertIn("--reset begin: the plug-in of 'own' has no option for a method", said)
 
@@ -153,9 +153,9 @@ class Abilities(FaultTest):
     def test_an_engine_is_built_once(self):
         two = ["--runner", "own=fake", "--workers-per-runner", "2", "--iterations", "4"]
         said = "runner 'own' would build an engine in every worker"
-        self.assertIn(said, self.told(*two, behaviour="traits=1")[1])
+        self.assertIn(said, self.seen(*two, behaviour="traits=1")[1])
         for behaviour in ("", "traits=6", f"traits=1 {OF_7}"):
-            self.assertNotIn(said, self.told(*two, behaviour=behaviour)[1])
+            self.assertNotIn(said, self.seen(*two, behaviour=behaviour)[1])
 
     def test_a_plug_in_of_the_version_before_loads(self):
         for behaviour in (OLD, OF_7):

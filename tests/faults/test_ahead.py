@@ -89,10 +89,10 @@ class SentAhead(FaultTest):
         ended = self.lone("--save-outputs", self.folder / "saved.json", *more, behaviour=behaviour,
                           model=model)
         self.assertEqual(ended.code, 0, ended)
-        told = ended.out.count("the next inputs are here")
-        self.assertGreater(told, 0, ended)
+        read = ended.out.count("the next inputs are here")
+        self.assertGreater(read, 0, ended)
         # There is nothing behind the last.
-        self.assertLess(told, ITERATIONS)
+        self.assertLess(read, ITERATIONS)
 
     def test_a_backend_is_given_the_inputs_of_the_next_run_and_then_just_these(self):
         for dims in ([2, 3], [150, 200]):

@@ -125,11 +125,11 @@ class PowerCut(FaultTest):
     def outputs_of(self, path):
         """By runner: the arrays of its iterations, as JSON has them."""
         if path.suffix != ".json":
-            told = self.kept / "told.json"
-            told.unlink(missing_ok=True)
-            ended = self.tool("data", "convert", path, "-o", told, "-q")
+            seen = self.kept / "told.json"
+            seen.unlink(missing_ok=True)
+            ended = self.tool("data", "convert", path, "-o", seen, "-q")
             self.assertEqual(ended.returncode, 0, ended)
-            path = told
+            path = seen
         document = json.loads(path.read_text())
         return {name: [i["outputs"] for i in iterations] for name, iterations in document["lst"]}
 

@@ -91,13 +91,13 @@ class Profile(Case):
         self.assertIn("FAILED", self.said)
 
     def test_what_makes_no_sense_is_refused_before_anything_runs(self):
-        for words, told in ((("--input-shapes", "image:[{1,2]"), "braces"),
+        for words, seen in ((("--input-shapes", "image:[{1,2]"), "braces"),
                             (("--input-shapes", "image:{1,2}"), "--input-shapes"),
                             (("--runs", "0"), "--runs"), (("--duration", "-1"), "--duration"),
                             (("--warm-up", "-1"), "--warm-up")):
             ended = self.vernier("profile", DIGITS, "--identity", *words)
             self.assertEqual(ended.returncode, 2, words)
-            self.assertIn(told, ended.stdout + ended.stderr)
+            self.assertIn(seen, ended.stdout + ended.stderr)
         self.assertIn("runner", self.vernier("profile", DIGITS).stderr)
 
     def test_reports(self):

@@ -266,12 +266,12 @@ class Records(Case):
             ended = self.vernier("compare", "a.json", "b.json", *words, GITHUB_ACTIONS="true")
             self.assertEqual(ended.returncode, 1, ended.stderr)
             said = re.split("[\r\n]", ended.stdout + "\n" + ended.stderr)
-            told = [line for line in said if re.match(r"\s*::", line)]
-            self.assertEqual(len(told), 1 + len(names), told)
-            for line in told:
+            seen = [line for line in said if re.match(r"\s*::", line)]
+            self.assertEqual(len(seen), 1 + len(names), seen)
+            for line in seen:
                 self.assertRegex(line, r"^::error title=(vernier|y%0A|out%0A|z%0A|##\[|plain)")
-            self.assertIn("title=y%0A%3A%3Aset-output name=x%3A%3A1%2C2%3A3%25::", told[1])
-            self.assertEqual([line for line in said if "##[" in line and line not in told], [])
+            self.assertIn("title=y%0A%3A%3Aset-output name=x%3A%3A1%2C2%3A3%25::", seen[1])
+            self.assertEqual([line for line in said if "##[" in line and line not in seen], [])
         # A name is in one piece wherever it stands below the log, in a workflow or not.
         below = self.vernier("compare", "a.json", "b.json").stdout.split("worst outputs")[1]
         self.assertIn("out\\x0a::error title=x::forged\\x0a::stop-commands::tok", below)

@@ -108,9 +108,9 @@ class InspectNetwork(unittest.TestCase):
         text = self.both("m.engine", "--show", "layers", "--combine-tensor-info", "outputs.json")
         self.assertIn("Format: Row major linear FP32, min=-1.00, max=4.50, avg=1.83]", text)
         self.assertIn("Found 2 iterations in tensor info file, only using the first one", text)
-        told = self.run_vernier("inspect", "model", "m.engine", "--show", "layers", "--format",
+        seen = self.run_vernier("inspect", "model", "m.engine", "--show", "layers", "--format",
                                 "json", "--combine-tensor-info", "outputs.json")
-        layer = json.loads(told[told.index("{"):])["layers"][1]
+        layer = json.loads(seen[seen.index("{"):])["layers"][1]
         self.assertEqual([layer["outputs"][0][key] for key in ("min", "max")], [-1, 4.5])
         self.assertNotIn("min", layer["inputs"][0])
         self.assertIn("only with --show layers", self.run_vernier(

@@ -1,4 +1,4 @@
-// The stand-in's builder: what it is told goes into the engine, calibration is done as TensorRT
+// The stand-in's builder: what it is given goes into the engine, calibration is done as TensorRT
 // does it, and nothing is compiled.
 #include <algorithm>
 #include <cstdlib>
@@ -178,21 +178,21 @@ class Builder final : public NotedBuilder {
                                       IBuilderConfig& config) noexcept override {
     Note("buildSerializedNetwork");
     const Network& definition = static_cast<NetworkObject&>(network).answers;
-    Config& told = static_cast<ConfigObject&>(config).answers;
+    Config& settings = static_cast<ConfigObject&>(config).answers;
     for (const TensorObject* output : definition.outputs) {
       if (output->getName() != Behaviour("refuses-output")) continue;
       Complain(logger_, "Error Code 10: could not find any implementation for node");
       return nullptr;
     }
-    if (told.Has(BuilderFlag::kINT8) && told.getInt8Calibrator() != nullptr) {
-      Calibrate(definition, told);
+    if (settings.Has(BuilderFlag::kINT8) && settings.getInt8Calibrator() != nullptr) {
+      Calibrate(definition, settings);
     }
-    if (told.timings != nullptr) {
+    if (settings.timings != nullptr) {
       for (const LayerObject& layer : definition.layers) {
-        told.timings->answers.lines.insert(layer.getName());
+        settings.timings->answers.lines.insert(layer.getName());
       }
     }
-    return new MemoryObject(MakePlan(definition, told).Write());
+    return new MemoryObject(MakePlan(definition, settings).Write());
   }
 
  private:

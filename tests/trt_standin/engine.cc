@@ -77,8 +77,8 @@ class Context final : public NotedExecutionContext {
   }
 
   Dims getTensorShape(char const* name) const noexcept override {
-    const auto told = shapes_.find(name);
-    if (told != shapes_.end()) return told->second;
+    const auto noted = shapes_.find(name);
+    if (noted != shapes_.end()) return noted->second;
     const PlanTensor* tensor = plan_.Find(name);
     if (tensor == nullptr) return Dims{-1, {}};
     Dims dims = tensor->dims;

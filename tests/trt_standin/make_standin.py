@@ -21,14 +21,14 @@ def write_function(function, out):
     given = [name for _, name in params]
     out.append("  %s %s(%s)%s%s override {" % (returns, name, declared, " const" if const else "",
                                                " noexcept" if noexcept else ""))
-    told = ", ".join([""] + given)
+    noted = ", ".join([""] + given)
     if returns.endswith("&"):
         out.append("    Unforeseen(\"%s\");" % name)
     elif name.startswith("get"):
-        out.append("    return Kept<%s>(\"%s\"%s);" % (returns, name[3:], told))
+        out.append("    return Kept<%s>(\"%s\"%s);" % (returns, name[3:], noted))
     else:
         if not const:
-            out.append("    Note(\"%s\"%s);" % (name, told))
+            out.append("    Note(\"%s\"%s);" % (name, noted))
         if name.startswith("set") and given:
             key = ", ".join(["\"%s\"" % name[3:]] + given[:-1])
             out.append("    Keep(KeyOf(%s), %s);" % (key, given[-1]))

@@ -15,16 +15,16 @@ BUILD = "IBuilder.buildSerializedNetwork()"
 
 class Folders(StandIn):
     def test_a_folder_of_timings_has_a_file_for_the_release_and_the_device(self):
-        printed, told = self.vernier("run conv.onnx --trt --timing-cache-dir kept "
+        printed, seen = self.vernier("run conv.onnx --trt --timing-cache-dir kept "
                                      "--save-record r.json")
-        self.assertNotIn("ITimingCache.combine(true)", told)
+        self.assertNotIn("ITimingCache.combine(true)", seen)
         [file] = [path for path in self.path("kept").iterdir() if path.suffix == ".timings"]
         self.assertRegex(file.name, r"^tensorrt-10\.[0-9.]+-[A-Za-z0-9._-]+\.timings$")
         self.assertIn(f"Saving timing cache to {file}", printed)
         engine = json.loads(self.path("r.json").read_text())["runners"][0]["engine"]
         self.assertIn({"setting": "Timing cache", "value": str(file)}, engine["config"])
-        _, told = self.vernier("run matmul.onnx --trt --timing-cache-dir kept")
-        self.assert_told(told, ["ITimingCache.combine(true)", "IBuilder.buildSerializedNetwork()"])
+        _, seen = self.vernier("run matmul.onnx --trt --timing-cache-dir kept")
+        self.assert_told(seen, ["ITimingCache.combine(true)", "IBuilder.buildSerializedNetwork()"])
         self.assertEqual(file.read_text().split("\n")[1:-1],
                          ["conv", "first", "pool", "relu", "second", "tanh"])
 
@@ -45,22 +45,22 @@ class Searches(StandIn):
     """Its engines make zeros of all but a whole copy: what is to blame is beside the point."""
 
     def test_engines_share_timings_and_are_counted_beforehand(self):
-        printed, told = self.vernier("blame identity.onnx --onnxrt --trt", code=1)
-        self.assertEqual(told.count(BUILD), 3)
+        printed, seen = self.vernier("blame identity.onnx --onnxrt --trt", code=1)
+        self.assertEqual(seen.count(BUILD), 3)
         self.assertIn("TensorRT builds at least 3 engines for this search", printed)
         self.assertRegex(printed, r"The first engine took [0-9.e-]+ s; about 2 more are built, "
                                   "for 1 batch of layers")
         # The layers alone have a worker of their own, which takes over what the other one measured;
         # the second build of one worker has it already.
-        self.assertEqual(told.count("ITimingCache.combine(true)"), 1)
-        self.assertEqual(told.count(CONFIG + "createTimingCache(false)"), 2)
+        self.assertEqual(seen.count("ITimingCache.combine(true)"), 1)
+        self.assertEqual(seen.count(CONFIG + "createTimingCache(false)"), 2)
         self.assertNotIn("Saving timing cache", printed)
 
     def test_a_run_and_its_search_share_them_too(self):
-        printed, told = self.vernier("run conv.onnx --onnxrt --trt --blame", code=1)
+        printed, seen = self.vernier("run conv.onnx --onnxrt --trt --blame", code=1)
         self.assertIn("for this search, which share the timings of kernels", printed)
-        first, second, *_ = [i for i, line in enumerate(told) if line == BUILD]
-        self.assertIn("ITimingCache.combine(true)", told[first:second])
+        first, second, *_ = [i for i, line in enumerate(seen) if line == BUILD]
+        self.assertIn("ITimingCache.combine(true)", seen[first:second])
 
     def test_the_folder_of_the_user_takes_the_place_of_the_command_s_own(self):
         self.vernier("blame identity.onnx --onnxrt --trt --timing-cache-dir kept", code=1)

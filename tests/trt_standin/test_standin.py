@@ -122,15 +122,15 @@ class StandIn(unittest.TestCase):
                                capture_output=True, text=True, timeout=120)
         printed = ended.stdout + ended.stderr
         self.assertEqual(ended.returncode, code, printed)
-        told = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-        self.assertFalse([each for each in told if each.startswith("unforeseen")], printed)
-        return printed, told
+        seen = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        self.assertFalse([each for each in seen if each.startswith("unforeseen")], printed)
+        return printed, seen
 
-    def assert_told(self, told, expected):
+    def assert_told(self, seen, expected):
         """These lines, in this order, among others."""
-        rest = iter(told)
+        rest = iter(seen)
         for line in expected:
-            self.assertIn(line, rest, "\n".join(["not told, or not in this place:", line, *told]))
+            self.assertIn(line, rest, "\n".join(["not told, or not in this place:", line, *seen]))
 
     def path(self, name):
         return self.folder / name
@@ -141,15 +141,15 @@ class Options(StandIn):
         for option, expected in TOLD.items():
             with self.subTest(option):
                 behaviour = "dla" if "--use-dla" in option else ""
-                _, told = self.vernier(f"run conv.onnx --trt {option}", behaviour=behaviour)
-                self.assert_told(told, expected)
+                _, seen = self.vernier(f"run conv.onnx --trt {option}", behaviour=behaviour)
+                self.assert_told(seen, expected)
 
     def test_without_options(self):
-        _, told = self.vernier("run conv.onnx --trt")
-        self.assert_told(told, DEFAULTS)
-        self.assertFalse([line for line in told if CONFIG + "setFlag(" in line], told)
-        _, told = self.vernier("run conv.onnx --trt --tf32")
-        self.assertIn(CONFIG + "setFlag(kTF32)", told)
+        _, seen = self.vernier("run conv.onnx --trt")
+        self.assert_told(seen, DEFAULTS)
+        self.assertFalse([line for line in seen if CONFIG + "setFlag(" in line], seen)
+        _, seen = self.vernier("run conv.onnx --trt --tf32")
+        self.assertIn(CONFIG + "setFlag(kTF32)", seen)
 
     def test_the_record_has_the_configuration_and_the_precisions(self):
         self.vernier("run conv.onnx --trt --fp16 --precision-constraints obey --layer-precisions "
@@ -194,11 +194,11 @@ class Options(StandIn):
         self.assertIn("--plugins LIBRARY", printed)
 
     def test_an_output_that_cannot_be_exposed_is_left_out(self):
-        printed, told = self.vernier("run conv.onnx --trt --trt-outputs mark all",
+        printed, seen = self.vernier("run conv.onnx --trt --trt-outputs mark all",
                                      behaviour="refuses-output=a")
         self.assertIn("trying without some of them", printed)
         # All, which fails; 'a'; and what is left, which is the engine.
-        self.assertEqual(told.count("IBuilder.buildSerializedNetwork()"), 3)
+        self.assertEqual(seen.count("IBuilder.buildSerializedNetwork()"), 3)
         self.assertIn("could not find any implementation", printed)
 
 
@@ -211,27 +211,27 @@ class Running(StandIn):
         self.assertIn("FAILED", printed)
 
     def test_shapes_that_change_are_told_anew(self):
-        _, told = self.vernier("run identity.onnx --trt --iterations 3 --input-shapes x:[1,2,3,4]")
-        self.assertEqual(told.count("IExecutionContext.setInputShape(x, [1,2,3,4])"), 1)
-        self.assertEqual(told.count("IExecutionContext.enqueueV3()"), 3)
+        _, seen = self.vernier("run identity.onnx --trt --iterations 3 --input-shapes x:[1,2,3,4]")
+        self.assertEqual(seen.count("IExecutionContext.setInputShape(x, [1,2,3,4])"), 1)
+        self.assertEqual(seen.count("IExecutionContext.enqueueV3()"), 3)
 
     def test_outputs_whose_shape_depends_on_data(self):
         printed, _ = self.vernier("run places.onnx --trt --save-outputs o.json")
         self.assertIn("y [dtype=int64, shape=(2, 3)]", printed)
 
     def test_values_of_a_shape_tensor(self):
-        printed, told = self.vernier(
+        printed, seen = self.vernier(
             "run expand.onnx --trt --val-range shape:[6,6] --trt-min-shapes shape:[1,6] "
             "--trt-opt-shapes shape:[6,6] --trt-max-shapes shape:[8,6]")
         self.assertIn("y [dtype=float32, shape=(6, 6)]", printed)
-        self.assert_told(told, [f"IOptimizationProfile.setShapeValuesV2(shape, {which}, {values})"
+        self.assert_told(seen, [f"IOptimizationProfile.setShapeValuesV2(shape, {which}, {values})"
                                 for which, values in (("kMIN", "[1,6]"), ("kOPT", "[6,6]"),
                                                       ("kMAX", "[8,6]"))])
 
     def test_debug_tensors_are_marked_and_listened_to(self):
         # Exit code 6: see the next test.
-        printed, told = self.vernier("run conv.onnx --trt --mark-debug b", code=6)
-        self.assert_told(told, ["INetworkDefinition.markDebug(b)",
+        printed, seen = self.vernier("run conv.onnx --trt --mark-debug b", code=6)
+        self.assert_told(seen, ["INetworkDefinition.markDebug(b)",
                                 "IExecutionContext.setDebugListener()"])
         self.assertIn("the session made 2 outputs where its signature has 1", printed)
 
@@ -252,30 +252,30 @@ class Profiles(StandIn):
                 for which, dims in zip(("kMIN", "kOPT", "kMAX"), shapes)]
 
     def test_min_opt_and_max(self):
-        _, told = self.vernier(f"run identity.onnx --trt {self.SHAPES} --input-shapes x:[1,2,3,3]")
-        self.assert_told(told, [*self.told_of("[1,2,1,1]", "[1,2,3,3]", "[1,2,8,8]"),
+        _, seen = self.vernier(f"run identity.onnx --trt {self.SHAPES} --input-shapes x:[1,2,3,3]")
+        self.assert_told(seen, [*self.told_of("[1,2,1,1]", "[1,2,3,3]", "[1,2,8,8]"),
                                 CONFIG + "addOptimizationProfile()"])
 
     def test_without_shapes_they_are_those_of_the_inputs(self):
-        _, told = self.vernier("run identity.onnx --trt --input-shapes x:[1,2,4,4]")
-        self.assert_told(told, self.told_of(*["[1,2,4,4]"] * 3))
-        printed, told = self.vernier("run identity.onnx --trt")
-        self.assert_told(told, self.told_of(*["[1,2,1,1]"] * 3))
+        _, seen = self.vernier("run identity.onnx --trt --input-shapes x:[1,2,4,4]")
+        self.assert_told(seen, self.told_of(*["[1,2,4,4]"] * 3))
+        printed, seen = self.vernier("run identity.onnx --trt")
+        self.assert_told(seen, self.told_of(*["[1,2,1,1]"] * 3))
 
     def test_sizes_that_were_found_are_those_of_the_engine(self):
         # ONNX Runtime folds rows of four alone: 'width' = 4 is found when the engine is built.
         # Exit code 1: what stands in for TensorRT does not compute.
-        printed, told = self.vernier("run folds.onnx --trt --onnxrt", code=1)
+        printed, seen = self.vernier("run folds.onnx --trt --onnxrt", code=1)
         self.assertIn("'width' = 4", printed)
-        self.assert_told(told, [*self.told_of(*["[1,1]"] * 3), *self.told_of(*["[1,4]"] * 3)])
+        self.assert_told(seen, [*self.told_of(*["[1,1]"] * 3), *self.told_of(*["[1,4]"] * 3)])
 
     def test_the_second_of_two(self):
         two = f"{self.SHAPES} --trt-min-shapes x:[1,2,4,4] --trt-opt-shapes x:[1,2,5,5] " \
               "--trt-max-shapes x:[1,2,6,6]"
-        _, told = self.vernier(f"run identity.onnx --trt {two} --optimization-profile 1 "
+        _, seen = self.vernier(f"run identity.onnx --trt {two} --optimization-profile 1 "
                                "--input-shapes x:[1,2,6,6]")
-        self.assertEqual(told.count(CONFIG + "addOptimizationProfile()"), 2)
-        self.assertTrue([line for line in told if "setOptimizationProfileAsync(1" in line], told)
+        self.assertEqual(seen.count(CONFIG + "addOptimizationProfile()"), 2)
+        self.assertTrue([line for line in seen if "setOptimizationProfileAsync(1" in line], seen)
         printed, _ = self.vernier(f"run identity.onnx --trt {two} --optimization-profile 1 "
                                   "--input-shapes x:[1,2,3,3]", code=6)
         self.assertIn("does not satisfy any optimization profiles", printed)
@@ -291,45 +291,45 @@ class Profiles(StandIn):
 
 
 class Calibration(StandIn):
-    def batches(self, told):
-        return [float(line.split()[-1]) for line in told if line.startswith("calibration batch")]
+    def batches(self, seen):
+        return [float(line.split()[-1]) for line in seen if line.startswith("calibration batch")]
 
     def test_each_feed_is_a_batch_with_its_values(self):
-        printed, told = self.vernier("run conv.onnx --trt --int8 --iterations 3 --save-inputs "
+        printed, seen = self.vernier("run conv.onnx --trt --int8 --iterations 3 --save-inputs "
                                      "i.npz --calibration-cache cache")
         saved = np.load(self.path("i.npz"))
         firsts = [float(values.flat[0]) for name, values in saved.items()
                   if values.dtype == np.float32 and values.size == 1024]
         self.assertEqual(len(firsts), 3, list(saved))
-        np.testing.assert_allclose(sorted(self.batches(told)), sorted(firsts), rtol=1e-6)
+        np.testing.assert_allclose(sorted(self.batches(seen)), sorted(firsts), rtol=1e-6)
         self.assertEqual(self.path("cache").read_text(), "TRT-STANDIN-Calibration\nx: 3c010a14\n")
         # The second time the file is what calibrates.
-        _, told = self.vernier("run conv.onnx --trt --int8 --iterations 3 --calibration-cache "
+        _, seen = self.vernier("run conv.onnx --trt --int8 --iterations 3 --calibration-cache "
                                "cache")
-        self.assertEqual(self.batches(told), [])
-        self.assertIn("calibration cache: TRT-STANDIN-Calibration", told)
+        self.assertEqual(self.batches(seen), [])
+        self.assertIn("calibration cache: TRT-STANDIN-Calibration", seen)
 
     def test_an_empty_cache_is_a_warning_and_is_filled(self):
         self.path("cache").write_bytes(b"")
-        printed, told = self.vernier("run conv.onnx --trt --int8 --calibration-cache cache")
+        printed, seen = self.vernier("run conv.onnx --trt --int8 --calibration-cache cache")
         self.assertIn("Calibration cache was provided, but is empty.", printed)
-        self.assertEqual(len(self.batches(told)), 1)
+        self.assertEqual(len(self.batches(seen)), 1)
         self.assertGreater(self.path("cache").stat().st_size, 0)
 
     def test_the_algorithms(self):
         for words, algorithm in ALGORITHMS.items():
             with self.subTest(words):
-                _, told = self.vernier(f"run conv.onnx --trt --int8 --calib-base-cls {words}")
-                self.assertIn(f"calibrator {algorithm} of batches of 1", told)
-                self.assert_told(told, [CONFIG + "setFlag(kINT8)",
+                _, seen = self.vernier(f"run conv.onnx --trt --int8 --calib-base-cls {words}")
+                self.assertIn(f"calibrator {algorithm} of batches of 1", seen)
+                self.assert_told(seen, [CONFIG + "setFlag(kINT8)",
                                         CONFIG + "setInt8Calibrator(given)"])
 
     def test_feeds_are_made_for_the_profile(self):
-        _, told = self.vernier("run identity.onnx --trt --int8 --trt-min-shapes x:[1,2,1,1] "
+        _, seen = self.vernier("run identity.onnx --trt --int8 --trt-min-shapes x:[1,2,1,1] "
                                "--trt-opt-shapes x:[1,2,3,3] --trt-max-shapes x:[1,2,8,8] "
                                "--input-shapes x:[1,2,3,3]")
-        self.assertIn(CONFIG + "setCalibrationProfile(given)", told)
-        self.assertEqual(len(self.batches(told)), 1)
+        self.assertIn(CONFIG + "setCalibrationProfile(given)", seen)
+        self.assertEqual(len(self.batches(seen)), 1)
 
     def test_a_cache_that_cannot_be_written_is_told(self):
         printed, _ = self.vernier("run conv.onnx --trt --int8 --calibration-cache conv.onnx/cache")
@@ -339,18 +339,18 @@ class Calibration(StandIn):
 class Files(StandIn):
     def test_an_engine_is_saved_and_runs(self):
         self.vernier("run conv.onnx --trt --save-engine conv.engine")
-        printed, told = self.vernier("run conv.engine --model-type engine --trt --iterations 2")
-        self.assertNotIn("IBuilder.buildSerializedNetwork()", told)
-        self.assertIn("IRuntime.setEngineHostCodeAllowed(false)", told)
+        printed, seen = self.vernier("run conv.engine --model-type engine --trt --iterations 2")
+        self.assertNotIn("IBuilder.buildSerializedNetwork()", seen)
+        self.assertIn("IRuntime.setEngineHostCodeAllowed(false)", seen)
         self.assertIn("y [dtype=float32, shape=(1, 32, 1, 1)]", printed)
-        _, told = self.vernier("run conv.engine --trt --allow-engine-code")
-        self.assertIn("IRuntime.setEngineHostCodeAllowed(true)", told)
+        _, seen = self.vernier("run conv.engine --trt --allow-engine-code")
+        self.assertIn("IRuntime.setEngineHostCodeAllowed(true)", seen)
 
     def test_convert_and_inspect(self):
-        _, told = self.vernier("convert conv.onnx -o conv.engine --fp16 --engine-capability "
+        _, seen = self.vernier("convert conv.onnx -o conv.engine --fp16 --engine-capability "
                                "dla_standalone")
-        self.assert_told(told, [CONFIG + "setFlag(kFP16)"])
-        self.assertIn(CONFIG + "setEngineCapability(kDLA_STANDALONE)", told)
+        self.assert_told(seen, [CONFIG + "setFlag(kFP16)"])
+        self.assertIn(CONFIG + "setEngineCapability(kDLA_STANDALONE)", seen)
         printed, _ = self.vernier("inspect model conv.engine --show layers")
         for word in ("x", "y", "conv", "relu", "pool"):
             self.assertIn(word, printed)
@@ -375,12 +375,12 @@ class Files(StandIn):
         self.vernier("run conv.onnx --trt --save-timing-cache t")
         lines = self.path("t").read_text().splitlines()
         self.assertEqual(lines, ["timings of the stand-in", "conv", "pool", "relu"])
-        _, told = self.vernier("run matmul.onnx --trt --save-timing-cache t")
-        self.assertIn("ITimingCache.combine(true)", told)
+        _, seen = self.vernier("run matmul.onnx --trt --save-timing-cache t")
+        self.assertIn("ITimingCache.combine(true)", seen)
         self.assertEqual(self.path("t").read_text().split("\n")[1:-1],
                          ["conv", "first", "pool", "relu", "second", "tanh"])
-        _, told = self.vernier("run matmul.onnx --trt --load-timing-cache t")
-        self.assertIn(CONFIG + "setTimingCache(false)", told)
+        _, seen = self.vernier("run matmul.onnx --trt --load-timing-cache t")
+        self.assertIn(CONFIG + "setTimingCache(false)", seen)
 
     def test_timings_that_are_none(self):
         self.path("t").write_text("nonsense")

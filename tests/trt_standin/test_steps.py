@@ -15,11 +15,11 @@ class Steps(StandIn):
         np.savez(self.path("x.npz"), x=values)
         received = []
         for more, addresses in (("", 5), (" --save-outputs o.json", 1)):
-            _, told = self.vernier(
+            _, seen = self.vernier(
                 "run identity.onnx --trt --input-shapes x:[1,2,300,300] --load-inputs x.npz "
                 "--feed-back y:x --steps 5 --save-record r.json" + more)
-            self.assertEqual(told.count("IExecutionContext.setTensorAddress(x)"), addresses)
-            self.assertEqual(told.count("IExecutionContext.enqueueV3()"), 5)
+            self.assertEqual(seen.count("IExecutionContext.setTensorAddress(x)"), addresses)
+            self.assertEqual(seen.count("IExecutionContext.enqueueV3()"), 5)
             record = json.loads(self.path("r.json").read_text(encoding="utf-8"))
             received.append(record["runners"][0]["received"])
         self.assertEqual(*received)

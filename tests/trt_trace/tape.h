@@ -68,7 +68,7 @@ class Tape {
   std::map<std::string, std::vector<Answer>> answers_;
   std::vector<Call> calls_;
   size_t next_ = 0;
-  std::set<std::string> placed_;  // tensors whose places were told
+  std::set<std::string> placed_;  // tensors whose places were noted
   std::vector<std::string> backs_;
 };
 

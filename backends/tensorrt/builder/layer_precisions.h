@@ -28,7 +28,7 @@ struct LayerPrecisions {
 
 /// From the engine inspector, as far as the engine was built with detailed profiling. A layer of
 /// the engine may be several of the network: its name has theirs. Of several optimization profiles
-/// the context's is told.
+/// the context's is reported.
 LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
                                     const nvinfer1::IExecutionContext& context,
                                     std::span<const AskedPrecision> asked);

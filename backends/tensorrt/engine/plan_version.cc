@@ -33,8 +33,8 @@ std::string DescribeOldPlan(std::string_view plan) {
 std::string DescribePlan(std::string_view plan) {
   if (plan.starts_with(kOldTag)) return DescribeOldPlan(plan);
   if (!plan.starts_with(kTag)) return "this file, which does not begin as TensorRT's engines do,";
-  const bool tells = plan.size() >= kVersionPlace + kVersionParts && plan[kLayoutPlace] == 0;
-  if (!tells) return "this engine";
+  const bool has_version = plan.size() >= kVersionPlace + kVersionParts && plan[kLayoutPlace] == 0;
+  if (!has_version) return "this engine";
   std::string version;
   for (const char part : plan.substr(kVersionPlace, kVersionParts)) {
     version += (version.empty() ? "" : ".") + std::to_string(static_cast<unsigned char>(part));

@@ -42,8 +42,8 @@ def describe(tensors):
     words = []
     for tensor in tensors:
         shape = shape_of(tensor)
-        told = f"dtype={type_of(tensor.dtype)}" + ("" if shape is None else f", shape={shape}")
-        words.append(f"{tensor.name} [{told}]")
+        details = f"dtype={type_of(tensor.dtype)}" + ("" if shape is None else f", shape={shape}")
+        words.append(f"{tensor.name} [{details}]")
     return "{" + ",\n ".join(words) + "}"
 
 

@@ -295,7 +295,7 @@ def _tell_summary(names, results):
     iterations = [[bool(v) for found in of_all for v in found.values()]
                   for of_all in zip(*(result[names] for result in results))]
     passed, total = sum(map(all, iterations)), len(iterations)
-    _tell(passed == total, f"{prefix}{passed}/{total} iterations | Pass Rate: "
+    _log_line(passed == total, f"{prefix}{passed}/{total} iterations | Pass Rate: "
                            f"{100 * passed / total:.2f}%")
 
 
@@ -303,14 +303,14 @@ def _tell_averages(names, prefix, results):
     averages = [result.average_results(names) for result in results]
     outputs = list(dict.fromkeys(name for found in averages for name in found))
     passed = {name: all(bool(found.get(name, True)) for found in averages) for name in outputs}
-    _tell(all(passed.values()), f"{prefix}{sum(passed.values())}/{len(outputs)} outputs")
+    _log_line(all(passed.values()), f"{prefix}{sum(passed.values())}/{len(outputs)} outputs")
     for name in outputs:
-        _tell(passed[name], f"    {name} | {'PASSED' if passed[name] else 'FAILED'}:")
+        _log_line(passed[name], f"    {name} | {'PASSED' if passed[name] else 'FAILED'}:")
         for found in averages:
-            told = found[name].describe() if name in found else None
-            if told is not None:
-                _tell(told[1], f"        {told[0]}")
+            described = found[name].describe() if name in found else None
+            if described is not None:
+                _log_line(described[1], f"        {described[0]}")
 
 
-def _tell(passed, line):
+def _log_line(passed, line):
     logger_of_polygraphy().log(G_LOGGER.FINISH if passed else G_LOGGER.ERROR, "%s", line)

@@ -40,7 +40,7 @@ class KeptState : public testing::Test {
     return t;
   }
 
-  // Where the state lies that stays, and what the parent is told.
+  // Where the state lies that stays, and what the parent receives.
   const void* Keep(uint32_t feeds_back) {
     const vn_tensor* const inputs[] = {&input_};
     const RunPlaces places{

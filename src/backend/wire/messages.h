@@ -51,7 +51,7 @@ std::vector<TensorInfo> DecodeInfos(MessageReader& in);
 
 /// Keys of LoadRequest::options for an option of a plug-in that has this meaning, whatever its name
 /// is: where the library is, in place of what that option says; and where warnings go, which
-/// plug-ins without such an option are not told.
+/// plug-ins without such an option do not receive it.
 inline constexpr std::string_view kLibraryPlace = "library_place";
 inline constexpr std::string_view kLogPlace = "log_place";
 

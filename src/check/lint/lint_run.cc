@@ -44,7 +44,7 @@ class WarningCollector final : public Logger {
 };
 
 // What it warns of is a finding, not a line among others.
-RunnerPlan ThatTellsWarnings(RunnerPlan runner) {
+RunnerPlan WithWarningsToHost(RunnerPlan runner) {
   runner.backend_options.emplace_back(kLogPlace, "host");
   return runner;
 }
@@ -54,7 +54,7 @@ class NodeBench {
   NodeBench(const RunPlan& plan, size_t index, const LintedModel& linted,
             const Probe::Shared& shared, Findings& findings)
       : plan_(plan),
-        runner_(ThatTellsWarnings(plan.runners[index])),
+        runner_(WithWarningsToHost(plan.runners[index])),
         linted_(linted),
         model_(linted.model),
         graph_(linted.model.graph()),
@@ -97,7 +97,7 @@ class NodeBench {
       logger_.Verbose("the model as a whole: " + refused.message());
     }
     VERNIER_TRY(RunNodes(std::move(feed)));
-    if (whole && !explained_) TellOfWhole(refused);
+    if (whole && !explained_) ReportWholeRun(refused);
     return result_;
   }
 
@@ -308,7 +308,7 @@ class NodeBench {
 
   // Our guess may be why: no fault of the model is known.
   void ReportSizes(const Status& why, std::optional<uint32_t> node) {
-    if (std::exchange(told_of_sizes_, true)) return;
+    if (std::exchange(sizes_reported_, true)) return;
     findings_.AddFrom(lint_rule::kSizesNeeded, LintLevel::kWarning, runner_.backend,
                       "give the sizes of free dimensions with --input-shapes: none were found that "
                       "the model runs with; with size 1: " +
@@ -324,7 +324,7 @@ class NodeBench {
   }
 
   // No node is known to be why. Those that were not run may be.
-  void TellOfWhole(const Status& why) {
+  void ReportWholeRun(const Status& why) {
     if (sizes_needed_) return ReportSizes(why, std::nullopt);
     const bool all = std::all_of(result_.runs.begin(), result_.runs.end(),
                                  [](LintRun run) { return run == LintRun::kPassed; });
@@ -378,7 +378,7 @@ class NodeBench {
   uint64_t sessions_ = 0;
   LintRunResult result_;
   bool explained_ = false;  // is a node known that does not run?
-  bool sizes_needed_ = false, told_of_sizes_ = false;
+  bool sizes_needed_ = false, sizes_reported_ = false;
   ValueTypes types_;
   std::unordered_set<std::string_view> constants_, ignored_weights_;
   std::unordered_map<std::string, Tensor> values_;

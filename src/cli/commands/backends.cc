@@ -115,7 +115,7 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   if (wanted.empty() || ListHas(wanted, trt)) {
     found.push_back(trt);
     const Result<BackendInfo> info = ProbePython(python, "tensorrt");
-    // Who has none need not hear of it.
+    // Without any, nothing is printed about it.
     const bool shown = info.ok() || !wanted.empty();
     if (shown && List(trt, info, with_options)) usable.push_back(trt);
   }

@@ -41,14 +41,14 @@ std::string FormatJson(const std::vector<PrunableWeight>& weights,
 Status InspectSparsity(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   const bool json = WantsDocument(args);
   NoLog silence;
-  Logger& told = json ? static_cast<Logger&>(silence) : log;
+  Logger& text_log = json ? static_cast<Logger&>(silence) : log;
   VERNIER_ASSIGN_OR_RETURN(const ToolModel opened,
-                           ToolModel::Open(args, invocation.as_polygraphy, told));
+                           ToolModel::Open(args, invocation.as_polygraphy, text_log));
   const EditableModel& model = opened.model();
-  VERNIER_ASSIGN_OR_RETURN(const auto sparse, FindSparseWeights(model, told));
+  VERNIER_ASSIGN_OR_RETURN(const auto sparse, FindSparseWeights(model, text_log));
   VERNIER_TRY(model.original().CheckIntact());
   if (!json) return {};
-  return PrintDocument(FormatJson(FindPrunableWeights(model.now(), {}, told), sparse));
+  return PrintDocument(FormatJson(FindPrunableWeights(model.now(), {}, text_log), sparse));
 }
 
 int InspectSparsityCommand(std::span<const std::string> words, const Invocation& invocation) {

@@ -109,12 +109,12 @@ Status DiffTactics(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
   VERNIER_TRY(BindOptions(args, {.log = &log}, {places}));
   const bool json = WantsDocument(args);
   NoLog silence;
-  Logger& told = json ? static_cast<Logger&>(silence) : log;
-  const LoadedReplays good = Load(places, "good", told);
-  const LoadedReplays bad = Load(places, "bad", told);
+  Logger& text_log = json ? static_cast<Logger&>(silence) : log;
+  const LoadedReplays good = Load(places, "good", text_log);
+  const LoadedReplays bad = Load(places, "bad", text_log);
   const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
   if (json) VERNIER_TRY(PrintDocument(FormatTacticDifferenceJson(good, bad, found)));
-  LogDifference(found, told);
+  LogDifference(found, text_log);
   // Each missing kind has had its warning; Polygraphy leaves it at none.
   if (as_polygraphy || (!good.read.empty() && !bad.read.empty())) return {};
   return Malformed("nothing was compared: both good and bad tactic replays are needed");

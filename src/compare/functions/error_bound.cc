@@ -45,7 +45,7 @@ constexpr double kTimesSpread = 0.5;
 // Where weights are moved along, outputs of right sides differ by up to 1.3 times the movement.
 constexpr double kTimesWeights = 1.5;
 // Values of a short type that are nearly alike, as those of a column behind a mean, are rounded
-// across a step together: of so many elements single steps tell nothing.
+// across a step together: of so many elements single steps show nothing.
 constexpr double kFewSteps = 0.05;
 // What float64 sums of squares can resolve.
 constexpr double kGainFloor = 1e-14;
@@ -267,8 +267,9 @@ void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
   verdict.allowed = bound.allowed;
   verdict.beyond = static_cast<double>(split.beyond) / count;
   const auto steps = static_cast<double>(CountSingleSteps(a, b, limit));
-  const double told = static_cast<double>(split.beyond) - (steps <= kFewSteps * count ? steps : 0);
-  const double times = told / std::max(most, 0.5);
+  const double unexplained =
+      static_cast<double>(split.beyond) - (steps <= kFewSteps * count ? steps : 0);
+  const double times = unexplained / std::max(most, 0.5);
   RaiseTo(times, BoundMeasure::kBeyond, verdict);
   if (bound.within > 0) MeasureWithin(a, b, bound, split, verdict);
 }

@@ -165,7 +165,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
 }
 
 // What the samples of the run say together about which flips are clear.
-void DecisionFold::TellByRun(bool one_margin, DecisionRecord& record) const {
+void DecisionFold::SettleByRun(bool one_margin, DecisionRecord& record) const {
   const DoubtfulTies doubtful = limits_.Doubtful(one_margin);
   record.doubtful_near_ties = doubtful.count;
   record.doubtful_by = doubtful.by;
@@ -189,7 +189,7 @@ DecisionRecord DecisionFold::Record() const {
   record.agreement = static_cast<double>(agreeing) / samples;
   const bool is_top = record.kind.starts_with("top");
   const bool is_single = record.kind.starts_with("argmax") && !any_map_;
-  TellByRun(is_top || is_single, record);
+  SettleByRun(is_top || is_single, record);
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
   if (record.samples > 0) record.similarity = similarity_sum_ / samples;
   const std::string_view looked_for = LookedFor(record.kind);

@@ -34,7 +34,7 @@ class DecisionFold {
   DecisionRecord FinalRecord(uint64_t seed) const;
 
  private:
-  void TellByRun(bool one_margin, DecisionRecord& record) const;
+  void SettleByRun(bool one_margin, DecisionRecord& record) const;
 
   DecisionRecord record_;
   LabelFold labels_;

@@ -320,9 +320,9 @@ bool WasPublished(const std::string& folder, const PartialManifest& manifest,
   }
   std::error_code error;
   const auto made = std::filesystem::last_write_time(manifest.target, error);
-  const auto told = std::filesystem::last_write_time(folder + "/" + kJournalName, error);
+  const auto noted = std::filesystem::last_write_time(folder + "/" + kJournalName, error);
   constexpr auto kCoarsestClock = std::chrono::seconds(2);  // that of FAT
-  return error || made + kCoarsestClock >= told;
+  return error || made + kCoarsestClock >= noted;
 }
 
 Result<Journal> ReadJournal(const std::string& folder, const PartialManifest& manifest) {

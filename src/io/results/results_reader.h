@@ -20,7 +20,7 @@ struct SavedRun {
   std::string name;  ///< need not be unique
   size_t iterations = 0;
   uint64_t first = 0;      ///< number that the file gives to the first of them
-  std::string steps = {};  ///< how its steps were fed, as ResultsWriter::NoteSteps() was told
+  std::string steps = {};  ///< how its steps were fed, as ResultsWriter::NoteSteps() noted
 };
 
 /// Reads the outputs of one or more runners, an iteration at a time. Reading is not thread-safe.

@@ -25,7 +25,7 @@ constexpr float kEndless = std::numeric_limits<float>::infinity();
 constexpr size_t kClassesAtOnce = 8;
 
 // A page of each holds 1,024 positions, so processors hardly begin to fetch ahead: this is how far
-// ahead they are told to.
+// ahead they are asked to.
 constexpr size_t kPositionsAhead = 512;
 
 // To the second cache: positions of neighbouring classes mostly share a set of the first one.

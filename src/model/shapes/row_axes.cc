@@ -50,7 +50,7 @@ bool MetLess(const RowState& a, const RowState& b) {
 }
 
 // Values that hold sizes alone.
-bool TellsSizes(std::string_view op_type) { return op_type == "Shape" || op_type == "Size"; }
+bool ReturnsSizes(std::string_view op_type) { return op_type == "Shape" || op_type == "Size"; }
 
 class RowWalk {
  public:
@@ -87,7 +87,7 @@ class RowWalk {
       inputs.push_back(state == nullptr ? RowState() : *state);
     }
     const bool counts = node.op_type == "Loop" || node.op_type == "Scan";
-    if (TellsSizes(node.op_type)) {
+    if (ReturnsSizes(node.op_type)) {
       const bool of_rows = !inputs.empty() && inputs.front().kind != RowKind::kNone;
       for (const std::string_view output : outputs) {
         if (of_rows) counts_.emplace(output, true);
@@ -129,9 +129,9 @@ class RowWalk {
   // A Scan that carries something along the rows, and a Loop of as many rounds as there are rows,
   // go along them.
   RowState AfterLoop(const OnnxNode& node, const std::vector<RowState>& inputs, size_t output) {
-    const RowState* const told = Find(flat_.graph().Outputs(node)[output]);
-    if (told != nullptr && told->kind == RowKind::kMet) return *told;
-    const bool has_rows = (told != nullptr && told->kind != RowKind::kNone) ||
+    const RowState* const stored = Find(flat_.graph().Outputs(node)[output]);
+    if (stored != nullptr && stored->kind == RowKind::kMet) return *stored;
+    const bool has_rows = (stored != nullptr && stored->kind != RowKind::kNone) ||
                           std::any_of(inputs.begin(), inputs.end(), [](const RowState& input) {
                             return input.kind != RowKind::kNone;
                           });

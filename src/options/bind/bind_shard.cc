@@ -274,8 +274,8 @@ std::string NameOfShard(const ParsedArgs& args, const std::string& path) {
   return shard.ok() && *shard ? PathOfShard(path, **shard) : path;
 }
 
-void TellShard(std::string_view word, const ShardPlan& shard, const std::string& where,
-               Logger& logger) {
+void LogShard(std::string_view word, const ShardPlan& shard, const std::string& where,
+              Logger& logger) {
   if (where.empty()) return;
   const std::string found =
       "--shard " + std::string(word) + ": " + ShardText(shard) + ", from " + where;
@@ -294,7 +294,7 @@ Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& 
   plan.shard = *std::move(shard);
   plan.shard.folder = CurrentFolder();
   plan.shard.words = invocation.words;
-  TellShard(TextOf(args, "shard"), plan.shard, where, logger);
+  LogShard(TextOf(args, "shard"), plan.shard, where, logger);
   SavePlan& save = plan.save;
   const bool skips = MayLeaveOut(plan);
   for (std::string* path : {&save.inputs, &save.outputs}) {

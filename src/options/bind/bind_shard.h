@@ -36,8 +36,8 @@ Result<std::optional<ShardPlan>> FindShard(const ParsedArgs& args, std::string& 
 
 /// One line of the log that says what 'auto' has found; nothing where `where` is empty. A warning
 /// where it is the only shard.
-void TellShard(std::string_view word, const ShardPlan& shard, const std::string& where,
-               Logger& logger);
+void LogShard(std::string_view word, const ShardPlan& shard, const std::string& where,
+              Logger& logger);
 
 /// Sets the plan's shard, and gives what it saves names of its own. Runners have names without a
 /// time where shards or records need to be alike. Once what is saved is known.

@@ -61,50 +61,50 @@ TEST(Shard, IsNotGuessed) {
 }
 
 TEST(Shard, PmixMustNotContradictOthers) {
-  const auto told = [](Variables variables, const char* rank) {
+  const auto read = [](Variables variables, const char* rank) {
     variables["PMIX_RANK"] = rank;
     return Shown(Read("auto/4", variables));
   };
   const Variables job = {{"JOB_COMPLETION_INDEX", "2"}};
   const Variables torch = {{"RANK", "1"}, {"WORLD_SIZE", "4"}};
   const Variables slurm = {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}};
-  EXPECT_THAT(told(job, "1"), HasSubstr("the Kubernetes Job says 3/4 and PMIx says 2/4"));
-  EXPECT_THAT(told(torch, "2"), HasSubstr("torchrun says 2/4 and PMIx says 3/4"));
-  EXPECT_THAT(told(slurm, "2"), HasSubstr("Slurm says 2/4 and PMIx says 3/4"));
-  EXPECT_EQ(told(job, "2"), "3/4");
-  EXPECT_EQ(told(torch, "1"), "2/4");
-  EXPECT_EQ(told(slurm, "1"), "2/4");
+  EXPECT_THAT(read(job, "1"), HasSubstr("the Kubernetes Job says 3/4 and PMIx says 2/4"));
+  EXPECT_THAT(read(torch, "2"), HasSubstr("torchrun says 2/4 and PMIx says 3/4"));
+  EXPECT_THAT(read(slurm, "2"), HasSubstr("Slurm says 2/4 and PMIx says 3/4"));
+  EXPECT_EQ(read(job, "2"), "3/4");
+  EXPECT_EQ(read(torch, "1"), "2/4");
+  EXPECT_EQ(read(slurm, "1"), "2/4");
   // torchrun in the only process of another launcher.
-  EXPECT_EQ(told(torch, "0"), "2/4");
+  EXPECT_EQ(read(torch, "0"), "2/4");
   // Processes of a launcher of its own within a task of an array, and the task itself.
   const Variables array = {{"SLURM_ARRAY_TASK_ID", "3"},
                            {"SLURM_ARRAY_TASK_MIN", "1"},
                            {"SLURM_ARRAY_TASK_MAX", "4"},
                            {"SLURM_PROCID", "0"}};
-  EXPECT_THAT(told(array, "1"), HasSubstr("the Slurm array says 3/4 and PMIx says 2/4"));
-  EXPECT_EQ(told(array, "0"), "3/4");
+  EXPECT_THAT(read(array, "1"), HasSubstr("the Slurm array says 3/4 and PMIx says 2/4"));
+  EXPECT_EQ(read(array, "0"), "3/4");
 }
 
 TEST(Shard, BrokenVariablesAreNamed) {
-  const auto told = [](const Variables& variables) { return Shown(Read("auto", variables)); };
-  EXPECT_THAT(told({{"RANK", "1"}}), HasSubstr("RANK=1 is set, and WORLD_SIZE is not"));
-  EXPECT_THAT(told({{"RANK", "abc"}, {"WORLD_SIZE", "4"}}),
+  const auto read = [](const Variables& variables) { return Shown(Read("auto", variables)); };
+  EXPECT_THAT(read({{"RANK", "1"}}), HasSubstr("RANK=1 is set, and WORLD_SIZE is not"));
+  EXPECT_THAT(read({{"RANK", "abc"}, {"WORLD_SIZE", "4"}}),
               HasSubstr("RANK='abc' is not a number"));
-  EXPECT_THAT(told({{"RANK", "4"}, {"WORLD_SIZE", "4"}}),
+  EXPECT_THAT(read({{"RANK", "4"}, {"WORLD_SIZE", "4"}}),
               HasSubstr("RANK=4 and WORLD_SIZE=4: RANK must be from 0 to 3"));
-  EXPECT_THAT(told({{"RANK", "0"}, {"WORLD_SIZE", "0"}}), HasSubstr("WORLD_SIZE=0 must be from 1"));
-  EXPECT_THAT(told({{"SLURM_ARRAY_TASK_ID", "x"}}), HasSubstr("SLURM_ARRAY_TASK_ID='x' is not a"));
-  EXPECT_THAT(told({{"SLURM_ARRAY_TASK_ID", "2"}}), HasSubstr("SLURM_ARRAY_TASK_MIN is not"));
+  EXPECT_THAT(read({{"RANK", "0"}, {"WORLD_SIZE", "0"}}), HasSubstr("WORLD_SIZE=0 must be from 1"));
+  EXPECT_THAT(read({{"SLURM_ARRAY_TASK_ID", "x"}}), HasSubstr("SLURM_ARRAY_TASK_ID='x' is not a"));
+  EXPECT_THAT(read({{"SLURM_ARRAY_TASK_ID", "2"}}), HasSubstr("SLURM_ARRAY_TASK_MIN is not"));
   const Variables mpi = {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
-  EXPECT_EQ(told(mpi), "2/2");
+  EXPECT_EQ(read(mpi), "2/2");
   EXPECT_EQ(Shown(Read("auto/4", {{"PMIX_RANK", "1"}})), "2/4");
-  EXPECT_THAT(told({{"PMIX_RANK", "1"}}), HasSubstr("PMIX_RANK=1 is set, but not the number of"));
+  EXPECT_THAT(read({{"PMIX_RANK", "1"}}), HasSubstr("PMIX_RANK=1 is set, but not the number of"));
   EXPECT_THAT(Shown(Read("auto/2", {{"PMIX_RANK", "2"}})), HasSubstr("must be from 0 to 1"));
   Variables beside = mpi;
   beside["PMIX_RANK"] = "0";
-  EXPECT_EQ(told(beside), "2/2");
+  EXPECT_EQ(read(beside), "2/2");
   // A task of an array that srun has started.
-  EXPECT_EQ(told({{"PMIX_RANK", "0"},
+  EXPECT_EQ(read({{"PMIX_RANK", "0"},
                   {"SLURM_PROCID", "0"},
                   {"SLURM_NTASKS", "1"},
                   {"SLURM_ARRAY_TASK_ID", "3"},
@@ -113,11 +113,11 @@ TEST(Shard, BrokenVariablesAreNamed) {
             "3/4");
   beside = mpi;
   beside["OMPI_COMM_WORLD_SIZE"] = "x";
-  EXPECT_THAT(told(beside), HasSubstr("OMPI_COMM_WORLD_SIZE='x' is not a number"));
+  EXPECT_THAT(read(beside), HasSubstr("OMPI_COMM_WORLD_SIZE='x' is not a number"));
   // Scripts set it for what they start themselves.
   beside = mpi;
   beside["WORLD_SIZE"] = "8";
-  EXPECT_EQ(told(beside), "2/2");
+  EXPECT_EQ(read(beside), "2/2");
   EXPECT_THAT(
       Shown(Read("auto/3", {{"JOB_COMPLETION_INDEX", "3"}})),
       HasSubstr("JOB_COMPLETION_INDEX=3 and auto/3: JOB_COMPLETION_INDEX must be from 0 to 2"));

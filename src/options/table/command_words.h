@@ -1,4 +1,4 @@
-// What commands are told that is in no plan.
+// Words for commands that belong to no plan.
 #pragma once
 
 #include <optional>

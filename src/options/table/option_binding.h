@@ -30,7 +30,7 @@ struct OptionInput {
   const BindContext& context;
 };
 
-/// Tells the structs apart that options fill.
+/// Distinguishes the structs that options fill.
 using PartTag = const void*;
 template <typename Part>
 inline constexpr char kPartTag = 0;

@@ -98,9 +98,9 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   });
   add(name + "/near_tie", number(&DecisionSample::near_tie));
   add(name + "/similarity", number(&DecisionSample::similarity));
-  const bool told = std::ranges::any_of(
+  const bool has_detail = std::ranges::any_of(
       decision.samples, [](const DecisionSample& sample) { return !sample.detail.empty(); });
-  if (told) add(name + "/detail", text(&DecisionSample::detail));
+  if (has_detail) add(name + "/detail", text(&DecisionSample::detail));
   const auto add_if_any = [&](const char* end, auto&& count_of) {
     const bool any = std::ranges::any_of(
         decision.samples, [&](const DecisionSample& sample) { return count_of(sample) != 0; });

@@ -8,13 +8,13 @@
 namespace vernier {
 namespace {
 
-/// A value and its limit, in as many digits as tell them apart.
-struct ToldApart {
+/// A value and its limit, in as many digits as distinguish them.
+struct DistinctNumbers {
   std::string value, limit;
 };
 
 // What differs by the rounding of a subtraction alone is equal.
-ToldApart TellApart(double value, double limit) {
+DistinctNumbers Distinguish(double value, double limit) {
   constexpr int kRounded = 13;
   int digits = 3;
   if (FormatG(value, kRounded) == FormatG(limit, kRounded)) value = limit;
@@ -28,13 +28,13 @@ std::string DropInWords(const DecisionGateRecord& gate) {
     const bool is_share = gate.drop_type != "rise";
     const double scale = is_share ? 100 : 1;
     const std::string unit = is_share ? " % of the reference's error" : " in its error";
-    const auto [value, limit] = TellApart(scale * std::fabs(gate.value), scale * gate.limit);
+    const auto [value, limit] = Distinguish(scale * std::fabs(gate.value), scale * gate.limit);
     return (gate.value < 0 ? "falls by " : "rises by ") + value + unit + " (" + limit +
            (is_share ? " %" : "") + " allowed)";
   }
   const bool relative = gate.drop_type == "relative";
   const std::string change = gate.value < 0 ? "rises by " : "drops by ";
-  const auto [value, limit] = TellApart(100 * std::fabs(gate.value), 100 * gate.limit);
+  const auto [value, limit] = Distinguish(100 * std::fabs(gate.value), 100 * gate.limit);
   if (!relative) {
     return change + value + (value == "1" ? " point (" : " points (") + limit + " allowed)";
   }
@@ -55,7 +55,7 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   }
   if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {
-    const auto [value, limit] = TellApart(100 * gate.value, 100 * gate.limit);
+    const auto [value, limit] = Distinguish(100 * gate.value, 100 * gate.limit);
     return "differs in " + value + " % (" + limit + " % allowed)";
   }
   return "has " + Counted(static_cast<int64_t>(gate.value), "clear flip");

@@ -282,17 +282,17 @@ std::string FormatAnnotations(const RunRecord& record) {
   if (verdict.outcome == Outcome::kMatched || verdict.outcome == Outcome::kNoVerdict) return "";
   const char* kind = verdict.outcome == Outcome::kMismatched ? "error" : "warning";
   std::string text = Annotation(kind, "vernier", verdict.sentence);
-  size_t told = 0;
+  size_t listed = 0;
   if (record.blame) {
     for (const BlameCulprit& culprit : record.blame->culprits) {
-      if (told++ == kAnnotatedOutputs) return text;
+      if (listed++ == kAnnotatedOutputs) return text;
       text += Annotation("error", culprit.node + " (" + culprit.op_type + ")", culprit.why);
     }
   }
   if (JudgedByDecisions(record)) return text;
   for (const Ranked& ranked : RankOutputs(record)) {
     const std::string why = DescribeFailure(*ranked.pair, *ranked.output);
-    if (why.empty() || told++ == kAnnotatedOutputs) break;
+    if (why.empty() || listed++ == kAnnotatedOutputs) break;
     text += Annotation(
         OutputVerdict(*ranked.pair, *ranked.output) == "failed" ? "error" : "warning",
         ranked.output->name, ranked.pair->first + " vs. " + ranked.pair->second + ": " + why);

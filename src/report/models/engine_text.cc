@@ -30,8 +30,9 @@ std::string Describe(const EngineLayerTensor& tensor, const EngineTextOptions& o
   std::string text = tensor.name + " [";
   if (!tensor.dtype.empty()) text += "dtype=" + tensor.dtype + ", ";
   text += "shape=" + FormatDims(tensor.shape);
-  const bool tells = !tensor.format.empty() && tensor.format.find("N/A") == std::string::npos;
-  return text + (tells ? ", Format: " + tensor.format : "") + RangeText(options, tensor.name) + "]";
+  const bool is_known = !tensor.format.empty() && tensor.format.find("N/A") == std::string::npos;
+  return text + (is_known ? ", Format: " + tensor.format : "") + RangeText(options, tensor.name) +
+         "]";
 }
 
 std::string List(const std::vector<EngineLayerTensor>& tensors, const EngineTextOptions& options) {

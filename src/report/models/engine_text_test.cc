@@ -140,7 +140,7 @@ TEST(EngineJson, HasTensorsAndProfiles) {
 }
 
 TEST(EngineJson, HasLayersOfEachProfileWhereAskedFor) {
-  const std::string told =
+  const std::string printed =
       InOneLine(FormatEngineJson(Engine(2), {.layers = true, .attributes = true}));
   for (const std::string_view part :
        {R"("layers": [{"name": "conv + relu","profile": 0,"op": "CaskConvolution","inputs": [)",
@@ -148,7 +148,7 @@ TEST(EngineJson, HasLayersOfEachProfileWhereAskedFor) {
         R"("origin": null,"tactic": "0x1"})",
         R"({"name": "pool","profile": 1,"op": "NoOp","inputs": [{"name": "b","dtype": null,)",
         R"("outputs": [],"origin": "REDUCE","tactic": null}]})"}) {
-    EXPECT_NE(told.find(part), std::string::npos) << part << "\n" << told;
+    EXPECT_NE(printed.find(part), std::string::npos) << part << "\n" << printed;
   }
 }
 

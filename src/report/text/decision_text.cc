@@ -245,11 +245,11 @@ std::string FormatFlip(const WorstFlip& flip) {
   constexpr std::array<std::string_view, 4> kWords = {"equal", "a near tie", "clear", "NaN"};
   const DecisionSample& sample = flip.sample;
   // What is no NaN has its reason in the detail.
-  const bool is_told = sample.flip == Flip::kInvalid && !sample.detail.empty();
+  const bool has_reason = sample.flip == Flip::kInvalid && !sample.detail.empty();
   return PlaceInWords(flip) + ", sample " + std::to_string(flip.row) + ": " +
          ShownDecision(sample.first) + ByMargin(sample.first_margin) + " against " +
          ShownDecision(sample.second) + ByMargin(sample.second_margin) + ", " +
-         std::string(is_told ? "invalid" : kWords[static_cast<size_t>(sample.flip)]) +
+         std::string(has_reason ? "invalid" : kWords[static_cast<size_t>(sample.flip)]) +
          (sample.detail.empty() ? "" : ": " + VisibleLine(sample.detail));
 }
 

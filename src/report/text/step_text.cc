@@ -116,15 +116,15 @@ std::string NoErrorInWords(const PairRecord& pair, const OutputRecord& output) {
 }
 
 // Is a slope that means much within the noise?
-bool CannotTell(const TimeRecord& time) {
+bool CannotDetermine(const TimeRecord& time) {
   const double much = std::log(1.05);
   return time.growth_per_step && TrendOf(time) == Trend::kLevel && !LateTrendOf(time) &&
          LimitOf(time) > much;
 }
 
-std::string CannotTellInWords(const TimeRecord& time) {
+std::string UndeterminedInWords(const TimeRecord& time) {
   const double slope = *time.growth_per_step;
-  return "grows cannot be told from " + Counted(time.fitted_steps, "step") + ": " +
+  return "grows cannot be determined from " + Counted(time.fitted_steps, "step") + ": " +
          FactorInWords(slope) + " (standard error " +
          FormatG(std::exp(slope) * time.growth_error.value_or(0), 2) + ") may be chance, up to " +
          FormatG(std::exp(LimitOf(time)), 4) + " times";
@@ -173,11 +173,11 @@ std::string UnseenStatesInWords(const PairRecord& pair, const TimeRecord& time) 
 }
 
 // The first step that is out of tolerance with one state, of all outputs; null: there is none.
-const OutputRecord* FirstCrossed(const PairRecord& pair, const OutputRecord& told) {
+const OutputRecord* FirstCrossed(const PairRecord& pair, const OutputRecord& described) {
   const auto rank = [&](const OutputRecord& output) {
     const CrossedRecord& crossed = *output.time->crossed;
     return std::tuple(crossed.first_bad_sequence.value_or(0), *crossed.first_bad_step,
-                      &output != &told);
+                      &output != &described);
   };
   const OutputRecord* first = nullptr;
   for (const OutputRecord& output : pair.outputs) {
@@ -278,11 +278,11 @@ std::string NoneOutOfBoundInWords(const BlameStepRecord& step) {
          " times its bound" + where;
 }
 
-// Whose growth is told where this output failed first: that of a state that was compared at a few
-// steps is not known, and may be that of an output that was compared at more.
-const OutputRecord& GrowthOf(const PairRecord& pair, const OutputRecord& told) {
-  const TimeRecord& time = *told.time;
-  if (!time.fed_back || time.growth_per_step) return told;
+// Whose growth is reported where this output failed first: that of a state that was compared at a
+// few steps is not known, and may be that of an output that was compared at more.
+const OutputRecord& GrowthOf(const PairRecord& pair, const OutputRecord& described) {
+  const TimeRecord& time = *described.time;
+  if (!time.fed_back || time.growth_per_step) return described;
   const auto rank = [](const OutputRecord& output) {
     const std::optional<double> grows = GrowingSlope(*output.time);
     return std::tuple(-output.time->steps, !grows, -grows.value_or(*output.time->growth_per_step));
@@ -292,28 +292,29 @@ const OutputRecord& GrowthOf(const PairRecord& pair, const OutputRecord& told) {
     if (!output.time || !output.time->growth_per_step || output.time->steps <= time.steps) continue;
     if (known == nullptr || rank(output) < rank(*known)) known = &output;
   }
-  return known == nullptr ? told : *known;
+  return known == nullptr ? described : *known;
 }
 
 }  // namespace
 
 std::string FormatSteps(const PairRecord& pair) {
-  const OutputRecord* told = nullptr;
+  const OutputRecord* described = nullptr;
   for (const OutputRecord& output : pair.outputs) {
     if (!output.time) continue;
-    if (told == nullptr || RankOfTime(output) < RankOfTime(*told)) told = &output;
+    if (described == nullptr || RankOfTime(output) < RankOfTime(*described)) described = &output;
   }
-  if (told == nullptr) return "";
-  const OutputRecord& grown = GrowthOf(pair, *told);
+  if (described == nullptr) return "";
+  const OutputRecord& grown = GrowthOf(pair, *described);
   const TimeRecord& time = *grown.time;
   // A NaN is no error of 0.
   const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
   const std::string subject = SubjectInWords(grown);
-  const std::string error = no_error           ? subject + NoErrorInWords(pair, grown)
-                            : CannotTell(time) ? "whether " + subject + CannotTellInWords(time)
-                                               : subject + GrowthInWords(time);
-  return error + "; " + BadStepInWords(pair, *told, &grown != told) + HistoryInWords(pair, *told) +
-         UnseenStatesInWords(pair, time);
+  const std::string error = no_error ? subject + NoErrorInWords(pair, grown)
+                            : CannotDetermine(time)
+                                ? "whether " + subject + UndeterminedInWords(time)
+                                : subject + GrowthInWords(time);
+  return error + "; " + BadStepInWords(pair, *described, &grown != described) +
+         HistoryInWords(pair, *described) + UnseenStatesInWords(pair, time);
 }
 
 std::string FormatBlameStep(const BlameStepRecord& step) {

@@ -93,14 +93,15 @@ TEST(StepText, TooFewStepsToTellAreSaidToBe) {
   time.growth_per_step = std::log(1.94);
   time.growth_error = 0.13 / 1.94;
   time.growth_limit = std::log(2.1);
-  EXPECT_THAT(FormatSteps(pair),
-              HasSubstr("whether the error of output 'y' grows cannot be told from 9 steps: 1.94 "
-                        "times a step (standard error 0.13) may be chance, up to 2.1 times; no "));
+  EXPECT_THAT(
+      FormatSteps(pair),
+      HasSubstr("whether the error of output 'y' grows cannot be determined from 9 steps: 1.94 "
+                "times a step (standard error 0.13) may be chance, up to 2.1 times; no "));
   time.growth_per_step = 0.03;
   time.growth_limit = 0.048;
   EXPECT_THAT(FormatSteps(pair), HasSubstr("the error of output 'y' neither grows nor dies out"));
   time.growth_limit = 0.049;
-  EXPECT_THAT(FormatSteps(pair), HasSubstr("grows cannot be told from 9 steps: 1.03 times"));
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("grows cannot be determined from 9 steps: 1.03 times"));
 }
 
 // An output whose error has this slope, with a standard error of 0.01.

@@ -174,8 +174,8 @@ VerdictText WithDecisions(const RunRecord& record, VerdictText elements) {
   const bool alone = JudgedByDecisions(record);
   if (!gates.any && !alone) return elements;
   std::string sentence = DescribeGates(gates);
-  const bool told = gates.undecided.empty() || gates.undecided == gates.missed;
-  if (!told) sentence += " Undecided: " + gates.undecided + ".";
+  const bool all_named = gates.undecided.empty() || gates.undecided == gates.missed;
+  if (!all_named) sentence += " Undecided: " + gates.undecided + ".";
   VerdictText verdict = elements;
   if (!gates.missed.empty()) verdict.outcome = Outcome::kMismatched;
   if (!alone) {

@@ -179,7 +179,7 @@ std::vector<RecheckedOutput> BoundRecheck::Recheck(size_t stream,
       if (here && !known_.contains({subject, name})) unknown.push_back({name, output.roundoff});
     }
   }
-  // What an inference that failed has not told stays unknown, and the bound as it is.
+  // What an inference that failed has not returned stays unknown, and the bound as it is.
   if (!unknown.empty() && CanInfer(stream)) (void)Measure(subject, unknown, made);
   std::vector<RecheckedOutput> rechecked;
   for (const OutputToRecheck& output : outputs) {
@@ -231,7 +231,7 @@ std::vector<Movement> BoundRecheck::MoveByRounding(size_t stream,
   for (const OutputToMove& output : outputs) {
     if (!output.IsEnough(moved_[{stream, output.name}].most)) to_move.push_back(output);
   }
-  // What an inference that failed has not told stays unknown.
+  // What an inference that failed has not returned stays unknown.
   if (!to_move.empty()) (void)Move(stream, to_move, made);
   std::vector<Movement> moved;
   for (const OutputToMove& output : outputs) moved.push_back(moved_[{stream, output.name}].most);

@@ -1,4 +1,4 @@
-// Decisions about one output, whose near ties error bounds tell apart.
+// Decisions about one output, whose near ties error bounds distinguish.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -28,14 +28,14 @@ struct Allowed {
 
 // Twice the bound is the limit of near ties. Where that is all of the value that decided, as of a
 // probability, no margin is beyond it, unless values are below 0.
-bool TellsNothingApart(const BoundVerdict& verdict, const Tensor& first, const Tensor& second) {
+bool SeparatesNothing(const BoundVerdict& verdict, const Tensor& first, const Tensor& second) {
   return 2 * verdict.rtol >= 1 && !HasNegative(first) && !HasNegative(second);
 }
 
 std::optional<Allowed> AllowedBy(const BoundVerdict& verdict, const Tensor& first,
                                  const Tensor& second) {
   if (!std::isfinite(verdict.atol) || !std::isfinite(verdict.rtol)) return std::nullopt;
-  if (TellsNothingApart(verdict, first, second)) return std::nullopt;
+  if (SeparatesNothing(verdict, first, second)) return std::nullopt;
   return Allowed{{verdict.atol, verdict.rtol}, !verdict.passed};
 }
 
@@ -52,7 +52,7 @@ std::optional<Allowed> AllowedBy(const IterationComparison* comparison,
   return AllowedBy(*data->bound, first.tensor, second);
 }
 
-// What `bound` allows. A bound that outputs of nothing in common are within tells nothing apart.
+// What `bound` allows. A bound that outputs of nothing in common are within separates nothing.
 std::optional<Allowed> AllowedByBound(const ErrorBound* bound, const Tensor& first,
                                       const Tensor& second) {
   if (bound == nullptr) return std::nullopt;
@@ -88,7 +88,7 @@ Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Ten
 
 }  // namespace
 
-// Without a bound of the comparison's own, one is asked for where it tells flips apart.
+// Without a bound of the comparison's own, one is asked for where it distinguishes flips.
 Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSides& given,
                                                    const Subject& subject) const {
   const DecisionPlan& decision = options_->decisions[plan];
@@ -101,8 +101,8 @@ Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSid
   ShardDecision made;
   VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionSample> samples, decide());
   const bool may_ask = !allowed && given.bounds && decision.kind != DecisionKind::kBoxes;
-  const bool told = may_ask && !AnyNearTieOrClear(samples);
-  if (may_ask && !told) {
+  const bool no_flips = may_ask && !AnyNearTieOrClear(samples);
+  if (may_ask && !no_flips) {
     for (const IterationResult* side : {&given.sides.a(), &given.sides.b()}) {
       for (const NamedTensor& output : side->outputs) {
         if (given.device != nullptr) VERNIER_TRY(given.device->Fetch(output.tensor));
@@ -118,7 +118,7 @@ Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSid
   }
   made.row = {subject.first.name, decision.text, std::move(samples)};
   made.row.classes = CountClasses(decision, a.dims());
-  made.bounded = allowed.has_value() || told;
+  made.bounded = allowed.has_value() || no_flips;
   made.over_bound = allowed && allowed->exceeded;
   return made;
 }

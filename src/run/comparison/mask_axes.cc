@@ -39,7 +39,7 @@ bool MaskAxes::Declares(size_t stream, const std::string& input) const {
 }
 
 bool MaskAxes::IsFed(const std::string& input, const Streams& streams) const {
-  // Which tensor an input was given, each runner may be told for itself.
+  // The tensor that an input is given may differ from runner to runner.
   const bool mapped = std::ranges::any_of(plan_->inputs.map_words, [&](const std::string& word) {
     return word.find(input) != std::string::npos;
   });

@@ -18,7 +18,7 @@ size_t ThreadsOfWorker(size_t processors, size_t workers);
 std::optional<size_t> SharedThreads(const RunPlan& plan);
 
 /// The plan with that number in the environment of workers, where --env names no other. Sessions
-/// are told by the option of their backend (OptionMeaning::kThreads).
+/// are set by the option of their backend (OptionMeaning::kThreads).
 RunPlan WithSharedThreads(RunPlan plan);
 
 /// With how many threads a runner of such a plan computes on processors, as far as its options, the

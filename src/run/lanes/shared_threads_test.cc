@@ -55,7 +55,7 @@ TEST(SharedThreads, AreAtLeastOne) {
   EXPECT_EQ(ThreadsOfWorker(2, 64), 1u);
 }
 
-// A backend whose sessions are told their threads, and one whose are not.
+// A backend whose sessions are given their threads, and one whose are not.
 BackendInfo WithOption() {
   BackendInfo backend;
   backend.options.push_back(

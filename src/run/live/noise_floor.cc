@@ -9,7 +9,7 @@
 namespace vernier {
 namespace {
 
-// Sessions of a worker are told apart by number; runners have their places in the plan.
+// Sessions of a worker are identified by number; runners have their places in the plan.
 constexpr uint64_t kSession = 1'000'000;
 
 }  // namespace

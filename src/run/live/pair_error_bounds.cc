@@ -54,13 +54,13 @@ RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
   return arithmetic;
 }
 
-// What an output tells of those behind it; nothing where only rounding in long types lies before
+// What an output shows of those behind it; nothing where only rounding in long types lies before
 // it, which predicts well enough, and where it is off itself.
 std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
                                            const ErrorPrediction& predicted) {
   if (a == nullptr || b == nullptr || a->dims() != b->dims() || a->dtype() != b->dtype()) return {};
-  const bool tells = predicted.step > 0 || predicted.clean > kCoarseError;
-  if (!tells || Kind(a->dtype()) != DTypeKind::kFloat || a->element_count() == 0) return {};
+  const bool is_coarse = predicted.step > 0 || predicted.clean > kCoarseError;
+  if (!is_coarse || Kind(a->dtype()) != DTypeKind::kFloat || a->element_count() == 0) return {};
   if (a->bytes().empty()) return {};
   const Result<BoundVerdict> verdict = MeasureAgainstBound(*a, *b, MakeBound(predicted, *a, true));
   if (!verdict.ok() || !verdict->passed || !(verdict->scale > 0)) return {};
@@ -315,7 +315,7 @@ void PairErrorBounds::SetBounds(Pair pair, const TensorMap& outputs,
   for (const NamedTensor& output : outputs) {
     const DType dtype = output.tensor.dtype();
     const auto noise = noise_.find(output.name);
-    // Where two settings agree, the measurement tells nothing.
+    // Where two settings agree, the measurement shows nothing.
     if (noise != noise_.end() && noise->second > 0) {
       bounds.Set(output.name, MakeMeasuredBound(pair, dtype, noise->second));
       continue;

@@ -164,9 +164,9 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
                            CoerceFeed(*given, runner.session().inputs, OptionsFor(index), logger));
   // A decoding looks at its prompts, and at the tokens that are chosen, by itself; what is to be
   // said of a sequence was said before its first step.
-  NoLog unheard;
-  Logger& heard = states == nullptr ? logger : unheard;
-  if (!plan_.steps.decodes()) VERNIER_TRY(tokens_.Check(index, coerced.tensors, heard));
+  NoLog silence;
+  Logger& token_log = states == nullptr ? logger : silence;
+  if (!plan_.steps.decodes()) VERNIER_TRY(tokens_.Check(index, coerced.tensors, token_log));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
   std::ranges::move(notes, std::back_inserter(coerced.notes));
   return coerced;
@@ -182,8 +182,8 @@ Result<CoercedFeed> RunnerFeeds::OfFeed(int64_t iteration, Result<CoercedFeed> f
 
 Result<CoercedFeed> RunnerFeeds::Coerce(size_t index, const TensorMap& feed,
                                         int64_t iteration) const {
-  NoLog unheard;
-  return OfFeed(iteration, Fit(index, feed, unheard, nullptr));
+  NoLog silence;
+  return OfFeed(iteration, Fit(index, feed, silence, nullptr));
 }
 
 Result<CoercedFeed> RunnerFeeds::CoerceAndNote(size_t index, const TensorMap& feed,

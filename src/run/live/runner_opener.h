@@ -26,7 +26,7 @@ struct SessionParts {
   MoreOptions options;
 };
 
-/// Runners are told by their place in the plan, which is the number of their session, too.
+/// Runners are identified by their place in the plan, which is the number of their session, too.
 class RunnerOpener {
  public:
   /// All must outlive it; `caller` may be null.

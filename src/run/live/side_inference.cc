@@ -54,7 +54,7 @@ Result<TensorMap> InferAside(LiveRuns& live, size_t index, const TensorMap& feed
 
 Result<TensorMap> InferAsideWith(LiveRuns& live, size_t index, const ModelSource& model,
                                  const TensorMap& feed, int64_t iteration) {
-  // Sessions of a worker are told apart by number; runners have their places in the plan.
+  // Sessions of a worker are identified by number; runners have their places in the plan.
   constexpr uint64_t kSession = 2'000'000;
   if (live.lanes() != nullptr) live.lanes()->Wait();
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeForHost(live, index, feed));

@@ -1,4 +1,4 @@
-// Shards that read other files are told apart, and the first that differs is named.
+// Shards that read other files are distinguished, and the first that differs is named.
 #include "run/parts/shard_sources.h"
 
 #include <gmock/gmock.h>

@@ -31,8 +31,8 @@ class ObsoleteInputPartsTest : public testing::Test {
     return {{"x", *Tensor::Copy(DType::kFloat32, {2}, std::as_bytes(std::span(values)))}};
   }
 
-  // Parts of two feeds, of which the journal has `told`.
-  void Leave(size_t told) {
+  // Parts of two feeds, of which the journal has `noted`.
+  void Leave(size_t noted) {
     const auto writer = FeedWriter::Create(Path());
     ASSERT_TRUE(writer.ok()) << writer.status().message();
     std::vector<size_t> ends = {0};
@@ -42,10 +42,10 @@ class ObsoleteInputPartsTest : public testing::Test {
     }
     std::ifstream file(Journal(), std::ios::binary);
     journal_.assign(std::istreambuf_iterator<char>(file), {});
-    Tell(ends[told]);
+    Note(ends[noted]);
   }
 
-  void Tell(size_t bytes) {
+  void Note(size_t bytes) {
     std::ofstream(Journal(), std::ios::binary) << journal_.substr(0, bytes);
   }
 
@@ -81,13 +81,13 @@ TEST_F(ObsoleteInputPartsTest, PartsWhoseJournalIsDamagedStay) {
 }
 
 TEST_F(ObsoleteInputPartsTest, PartsThatGrowAreOfARunThatGoesOn) {
-  for (const size_t told : {0, 1}) {
-    Leave(told);
+  for (const size_t noted : {0, 1}) {
+    Leave(noted);
     ObsoleteInputParts stale(Path(), Partial());
     stale.Compare(Feed(1));
-    Tell(journal_.size());
+    Note(journal_.size());
     stale.Remove();
-    EXPECT_TRUE(fs::exists(Partial())) << told;
+    EXPECT_TRUE(fs::exists(Partial())) << noted;
     fs::remove_all(Partial());
   }
 }

@@ -238,13 +238,13 @@ class ShardFolding {
         rows_(rows),
         labels_(std::move(labels)),
         comparisons_(plan, std::move(pairs), {}, {.scripts = {}, .rows = rows, .labels = &labels_},
-                     unheard_) {}
+                     no_reports_) {}
 
   const RunPlan& plan_;
   int64_t total_;  ///< of the undivided run, images that were skipped counted
   RowWriter* rows_;
   RunLabels labels_;
-  NoReports unheard_;  // iterations were reported where they were compared
+  NoReports no_reports_;  // iterations were reported where they were compared
   ComparisonRun comparisons_;
   ReceivedTally received_;
   std::vector<std::string> samples_;

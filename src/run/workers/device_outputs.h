@@ -40,8 +40,8 @@ class DeviceOutputs final : public DeviceMeasure {
   Status Fetch(const Tensor& tensor) override;
   Status FetchAll(const TensorMap& tensors);
 
-  /// A feed for a worker, which is told of tensors that it holds itself by their handles; others
-  /// are fetched. nullopt: there is none that it holds.
+  /// A feed for a worker, which receives handles of tensors that it holds itself; others are
+  /// fetched. nullopt: there is none that it holds.
   Result<std::optional<TensorBlock>> Encode(const TensorMap& feed, const Worker& worker);
 
  private:

@@ -254,7 +254,7 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   const bool by_path = !edit.changed() && plan.external_data_dir.empty();
   if (by_path) return {};
   VERNIER_TRY(HandOver(plan, edit));
-  TellLosses(edit, logger);
+  ReportLosses(edit, logger);
   return {};
 }
 
@@ -338,12 +338,12 @@ Status ModelSource::SaveEdited(const ModelPlan& plan, const Edit& edit, Logger& 
   options.values = edit.values;
   options.log = &logger;
   VERNIER_TRY(SaveOnnx(edit.model(), edit.patches, plan.save_path, options));
-  TellLosses(edit, logger);
+  ReportLosses(edit, logger);
   return {};
 }
 
 // Known once the weights were written; each writing counts anew.
-void ModelSource::TellLosses(const Edit& edit, Logger& logger) {
+void ModelSource::ReportLosses(const Edit& edit, Logger& logger) {
   if (edit.losses == nullptr) return;
   const std::string text =
       DescribeLosses(std::exchange(*edit.losses, {.largest = edit.losses->largest}));

@@ -67,7 +67,7 @@ class ModelSource {
   Status MarkOutputs(const ModelPlan& plan, Edit& edit, Logger& logger);
   Status MakeFloat16(const ModelPlan& plan, Edit& edit, Logger& logger);
   static Status SaveEdited(const ModelPlan& plan, const Edit& edit, Logger& logger);
-  static void TellLosses(const Edit& edit, Logger& logger);
+  static void ReportLosses(const Edit& edit, Logger& logger);
   Status HandOver(const ModelPlan& plan, Edit& edit);
   Status HandOverAsFiles(const Edit& edit);
 

@@ -95,8 +95,8 @@ Status CheckSavedApart(std::span<const SavedThing> saved) {
       // An option of the command line names one file for all runners; those within --runner are
       // compared by CheckFileConflicts().
       const bool together = before.flag == thing.flag && thing.flag != "--report";
-      const bool told_elsewhere = IsSavedData(thing) && IsSavedData(before);
-      if (together || told_elsewhere || !IsPlaceOfData(thing.path)) continue;
+      const bool checked_elsewhere = IsSavedData(thing) && IsSavedData(before);
+      if (together || checked_elsewhere || !IsPlaceOfData(thing.path)) continue;
       if (PlaceOfFile(thing.path) != PlaceOfFile(before.path)) continue;
       return WouldBeWrittenTwice(before.flag, thing.flag, thing.path);
     }

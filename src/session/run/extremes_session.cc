@@ -210,11 +210,12 @@ Result<std::vector<ExtremeSetRow>> ChooseExtremeSets(std::span<const std::string
 Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const std::atomic<int>& interrupted,
                                     Logger& log) {
   const Probe::Shared shared{plan.run.execution, interrupted, log};
-  const auto tell = [&](const ExtremeAnswer& answer) {
+  const auto log_answer = [&](const ExtremeAnswer& answer) {
     log.Verbose(answer.set + " | " + answer.runner + " | " +
                 (answer.failure.empty() ? "done" : answer.failure));
   };
-  VERNIER_ASSIGN_OR_RETURN(ExtremesRecord record, CheckExtremes(plan.run, plan.sets, shared, tell));
+  VERNIER_ASSIGN_OR_RETURN(ExtremesRecord record,
+                           CheckExtremes(plan.run, plan.sets, shared, log_answer));
   record.command = plan.run.command;
   record.version = kVersion;
   RunFaults faults = JudgeAnswers(WithShortNames(record), plan, log);

@@ -59,7 +59,7 @@ void AddFault(const Status& status, RunFaults& faults, Logger& log) {
 
 // Polygraphy adds up what its parts say; here a runner that is not there is reported.
 Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Shared& shared,
-                  Findings& findings, LintRecord& told, std::vector<LintRun>& runs) {
+                  Findings& findings, LintRecord& asked_record, std::vector<LintRun>& runs) {
   Logger& log = shared.logger;
   LintedModel linted{model, !findings.AnyException(), {}};
   for (uint32_t i = 0; i < model.graph().nodes.size(); ++i) {
@@ -75,7 +75,7 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Sha
                   result.status().message());
       continue;
     }
-    if (!result->refused) told.runners.push_back(result->runner);
+    if (!result->refused) asked_record.runners.push_back(result->runner);
     if (!result->limits.empty()) log.Warning(result->limits);
     runs.resize(result->runs.size(), LintRun::kNotRun);
     for (size_t node = 0; node < runs.size(); ++node) {
@@ -120,15 +120,15 @@ Result<LintOutcome> Lint(const LintPlan& plan, const std::atomic<int>& interrupt
   if (asked_model.ignore_external_data) skip.emplace_back("external-data");
   Findings findings(*model, skip);
   LintModel(*model, context, findings);
-  LintRecord told;
+  LintRecord asked_record;
   std::vector<LintRun> runs;
   const Probe::Shared shared{plan.run.execution, interrupted, log};
-  Status asked = AskRunners(plan, *model, shared, findings, told, runs);
+  Status asked = AskRunners(plan, *model, shared, findings, asked_record, runs);
   for (const LintFinding& finding : findings.list()) LogFinding(finding, log);
   if (asked.code() == StatusCode::kCancelled) return asked;
   VERNIER_TRY(model->CheckIntact());
   LintOutcome linted{MakeLintRecord(*model, std::move(findings), runs)};
-  linted.record.runners = std::move(told.runners);
+  linted.record.runners = std::move(asked_record.runners);
   Summarise(linted.record, model->graph().nodes.size(), log);
   linted.record.failure = asked.message();
   AddFault(asked, linted.faults, log);

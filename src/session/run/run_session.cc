@@ -26,7 +26,7 @@
 namespace vernier {
 namespace {
 
-// Logs the run, and passes on what the caller wants to hear.
+// Logs the run, and passes on what the caller observes.
 class SessionObserver final : public RunObserver {
  public:
   SessionObserver(const RunPlan& plan, const SessionContext& context)

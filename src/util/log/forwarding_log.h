@@ -23,10 +23,10 @@ class ForwardingLog final : public Logger {
   /// nullopt: a line of this severity is not forwarded.
   using Rule = std::function<std::optional<Line>(Severity severity)>;
 
-  /// Hears lines from a severity on, whether they are forwarded or not.
+  /// Receives lines from a severity on, whether they are forwarded or not.
   struct Listener {
     Severity least = Severity::kCritical;
-    std::function<void(Severity severity, std::string_view text)> hear = {};
+    std::function<void(Severity severity, std::string_view text)> receive = {};
   };
 
   /// `logger` must outlive it. Threads may write at the same time.
@@ -36,11 +36,11 @@ class ForwardingLog final : public Logger {
 
   bool Enabled(Severity severity) const override {
     const std::optional<Line> line = rule_(severity);
-    return IsHeard(severity) || (line && logger_.Enabled(line->severity));
+    return IsReceived(severity) || (line && logger_.Enabled(line->severity));
   }
   void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
     const std::scoped_lock lock(mutex_);
-    if (IsHeard(severity)) listener_.hear(severity, text);
+    if (IsReceived(severity)) listener_.receive(severity, text);
     const std::optional<Line> line = rule_(severity);
     if (!line || !logger_.Enabled(line->severity)) return;
     logger_.Write(line->severity, text, line->plain ? LogColor::kDefault : color,
@@ -50,7 +50,9 @@ class ForwardingLog final : public Logger {
   std::string_view SetArea(std::string_view area) override { return logger_.SetArea(area); }
 
  private:
-  bool IsHeard(Severity severity) const { return listener_.hear && severity >= listener_.least; }
+  bool IsReceived(Severity severity) const {
+    return listener_.receive && severity >= listener_.least;
+  }
 
   Logger& logger_;
   const Rule rule_;

@@ -1,4 +1,4 @@
-// What arrives at the other log, and what is heard on the way.
+// What arrives at the other log, and what a listener receives.
 #include "util/log/forwarding_log.h"
 
 #include <gmock/gmock.h>
@@ -36,16 +36,16 @@ TEST(ForwardingLog, GivesLinesTheSeverityOfItsRule) {
 
 TEST(ForwardingLog, HearsLinesThatAreNotForwarded) {
   RecordingLogger to;
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   ForwardingLog log(
       to, OnlyBelowWarnings,
       {.least = Severity::kWarning,
-       .hear = [&heard](Severity, std::string_view text) { heard.emplace_back(text); }});
+       .receive = [&received](Severity, std::string_view text) { received.emplace_back(text); }});
   log.Info("one");
   log.Warning("two");
   log.Error("three");
   EXPECT_TRUE(log.Enabled(Severity::kWarning));
-  EXPECT_THAT(heard, ElementsAre("two", "three"));
+  EXPECT_THAT(received, ElementsAre("two", "three"));
   EXPECT_THAT(to.Texts(Severity::kUltraVerbose), ElementsAre("one"));
 }
 

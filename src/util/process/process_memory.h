@@ -12,7 +12,7 @@ namespace vernier {
 std::optional<uint64_t> ResidentMemoryOf(const std::string& process);
 
 /// Bytes of the machine that could be had now: without swap, and with it. Nothing where the system
-/// does not tell.
+/// does not say.
 struct FreeMemory {
   uint64_t in_memory = 0;
   uint64_t with_swap = 0;

@@ -387,13 +387,13 @@ class _Inspector:
     def get_layer_information(self, index, form):
         assert form == LayerInformationFormat.JSON and self.execution_context is not None
         layer = self.layers[index]
-        told = {"Name": layer.name, "LayerType": layer.type.name, "TacticValue": "0x2"}
+        info = {"Name": layer.name, "LayerType": layer.type.name, "TacticValue": "0x2"}
         lies = layer.name == os.environ.get("FAKE_TENSORRT_DISOBEYS")
         kind = "FP16" if lies or self.engine.in_half(layer.name) else "FP32"
         for key, names in (("Inputs", layer.node.input), ("Outputs", layer.node.output)):
-            told[key] = [{"Name": name, "Dimensions": [-1, 3],
+            info[key] = [{"Name": name, "Dimensions": [-1, 3],
                           "Format/Datatype": f"Row major linear {kind}"} for name in names]
-        return json.dumps(told)
+        return json.dumps(info)
 
 
 class _Engine(_Held):
