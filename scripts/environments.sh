@@ -185,7 +185,7 @@ has_replaced() {
     ! grep -qvxFf "$1/.installed" "$1.former/.replacement" 2>/dev/null
 }
 
-# discard PATH: renamed before it is removed, so that nobody takes what an interruption leaves of it
+# discard PATH: renamed before it is removed, so that what an interruption leaves of it is not used
 # for a whole one; the next run removes that.
 discard() {
   local gone

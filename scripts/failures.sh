@@ -110,7 +110,7 @@ reason() {
   if proxy=$(proxy_in_the_way); then
     address=
     if [[ $proxy != 'its settings' ]]; then address=" ${!proxy}"; fi
-    # Nobody's password.
+    # Without a password.
     echo "the proxy$(sed 's|//[^/]*@|//|' <<<"$address") of $proxy does not let it through:" \
       "$(proxy_answer || echo 'no answer')"
   elif is_unreachable; then
@@ -134,7 +134,7 @@ what_to_type() {
 }
 
 # What an interrupted command ends with looks like any other failure, and must not pass for a
-# framework that cannot be had. The script that was typed tells.
+# framework that is not available. The script that was called reports it.
 interrupted() {
   if ${outermost:-true}; then
     echo "${task:-$(basename "$0")}: interrupted: type $typed again, and it goes on where it" \

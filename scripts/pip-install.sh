@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 work=${1:-$PWD/build/pip}
 readonly work
-# Of an earlier run alone: nobody's own files are removed.
+# Of an earlier run alone: no files of users are removed.
 if [[ -e $work/.pip-install || $# == 0 ]]; then rm -rf "$work"; fi
 mkdir -p "$work"
 if [[ -n $(ls -A "$work") ]]; then usage_error "'$work' is not empty: name a new folder"; fi

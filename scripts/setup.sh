@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gets what building and running needs. Usage: scripts/setup.sh [--tolerant] [--tests]
 #
-#   --tolerant   a framework that cannot be had is a warning, and its backend is off
+#   --tolerant   a framework that is not available is a warning, and its backend is off
 #   --tests      also get what the tests need beyond the frameworks
 #
 # Needs bash, apt and python3, and root or sudo only where Debian packages are missing. All else

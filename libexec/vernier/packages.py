@@ -4,7 +4,7 @@ Usage: packages.py MODULE...
 
 One line each: name, version and folder, with tabs between; a package that is missing has none.
 Before them "python", with the version and the interpreter, and "managed", with 1 where the
-distribution lets nobody but itself install packages.
+distribution lets only itself install packages.
 """
 
 import importlib.util

@@ -56,7 +56,7 @@ struct TallyVisitor {
   StreamState<Relative, false> relative;
   Verdict verdict;
 
-  // Without moments nobody reads the pilots.
+  // Without moments the pilots are not read.
   __device__ TallyVisitor(const PairArgs& given, PairPlaces* places, PairBounds* bounds,
                           const double* pilots)
       : args(given),

@@ -94,7 +94,7 @@ TEST(CoerceFeed, StrictPairsWhatOneToOneFitsByTypeAndShape) {
   EXPECT_EQ(coerced->tensors[1].tensor.As<float>()[0], 1);
   EXPECT_EQ(coerced->notes[0], "input 'q': paired with 'b' by type and shape");
   EXPECT_TRUE(logger.Has("Input tensor: q | It is paired with 'b' by type and shape"));
-  // Nobody said that the feed was meant for these.
+  // Nothing says that the feed was meant for these.
   EXPECT_FALSE(Coerce(feed, inputs, Strictness::kStrict, logger).ok());
 }
 

@@ -53,7 +53,7 @@ TEST(RandomFeeds, FeedIOfASeedIsFeedZeroOfTheSeedPlusI) {
 
 TEST(RandomFeeds, MoreThanIsFreeIsRefusedBeforeItIsMade) {
   RecordingLogger logger;
-  const auto most = static_cast<int64_t>(MemoryLimit() / 5 * 3);  // each of them could be had
+  const auto most = static_cast<int64_t>(MemoryLimit() / 5 * 3);  // each of them could be allocated
   const auto feeds = RandomFeeds::Create({}, {InputNamed("a", DType::kUint8, {{most, ""}}),
                                               InputNamed("b", DType::kUint8, {{most, ""}})});
   ASSERT_TRUE(feeds.ok());

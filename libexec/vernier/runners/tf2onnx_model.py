@@ -74,7 +74,7 @@ def _freeze(function, output_names):
 
 
 def _needed(graph_def, inputs, outputs):
-    """Without what functions leave behind: what nobody reads would look like an output."""
+    """Without what functions leave behind: what is not read would look like an output."""
     ends = [name.split(":")[0] for name in [*inputs, *outputs]]
     return v1.graph_util.extract_sub_graph(graph_def, ends), inputs, outputs
 

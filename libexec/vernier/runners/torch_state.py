@@ -211,7 +211,7 @@ class _Search:
         self._put(inputs[0], self._of(inputs[1]))
 
     def _visit_unseen(self, node, inputs, outputs):
-        """Nobody knows what it does to the module's values."""
+        """What it does to the module's values is unknown."""
         if any(self._of(value) & (OWN | HOLDS) for value in inputs):
             self._note_write(OWN | FIXED)
             self.state.unseen = node.s("name") if node.hasAttribute("name") else node.kind()

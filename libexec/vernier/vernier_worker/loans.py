@@ -88,8 +88,8 @@ class Pool:
         self.is_usable = True  # does the kernel have all that this needs?
 
     def lend(self, pieces, total):
-        """A descriptor of memory that holds the pieces (offset and bytes); None: it must be had
-        elsewhere."""
+        """A descriptor of memory that holds the pieces (offset and bytes); None: it must be
+        allocated elsewhere."""
         if total < LEAST or not self.is_usable:
             return None
         try:

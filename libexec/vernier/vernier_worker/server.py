@@ -100,7 +100,7 @@ class Server:
         self.channel.send(wire.REPLY, out.finish(), sent)
         if sent is not None:
             os.close(sent)
-        self.feed = None  # nobody waits for its pages to be unmapped
+        self.feed = None  # no answer waits for its pages to be unmapped
         if kind == wire.LOAD and "numpy" not in sys.modules:
             self.prepare()
 
@@ -187,7 +187,7 @@ class Server:
         ran = wire.Writer()
         sent = session.run(inputs.copies, ran, self.pool)
         inputs.report(out)
-        out.raw(ran.finish()[8:])  # behind the time, which nobody wants
+        out.raw(ran.finish()[8:])  # behind the time, which is not used
         return sent
 
     def close(self, reader, _memory, _out):

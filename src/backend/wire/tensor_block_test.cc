@@ -338,7 +338,7 @@ TEST(TensorBlock, KeptTensorsAreHandlesInTheirPlace) {
   EXPECT_EQ(decoded->kept[0].position, 1u);
 }
 
-// As a worker lends it: mapped there for writing before nobody else can.
+// As a worker lends it: mapped there for writing before it is sealed.
 UniqueFd MakeLentMemory(size_t size) {
   UniqueFd memory = MakeMemory(size, 0);
   void* const map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
@@ -358,7 +358,7 @@ TEST(LentBlock, IsReturnedWithTheLastOfItsTensors) {
   Tensor kept = decoded->tensors[0].tensor;
   decoded->tensors.clear();
   EXPECT_TRUE(loans->Take().empty());
-  // Nobody else may map memory that will change.
+  // No other process may map memory that will change.
   EXPECT_EQ(kept.memory(), nullptr);
   kept = Tensor();
   EXPECT_EQ(loans->Take(), std::vector<uint64_t>{info.st_ino});
@@ -373,7 +373,7 @@ TEST(LentBlock, IsRefusedWhereNobodyWouldReturnIt) {
     EXPECT_FALSE(DecodeTensors(DescribeOne(0, 16), MakeMemory(64, seals), loans).ok()) << seal;
   }
   EXPECT_TRUE(loans->Take().empty());
-  // What is sealed for good is nobody's to return.
+  // What is sealed for good is not to be returned.
   EXPECT_TRUE(DecodeTensors(DescribeOne(0, 16), MakeMemory(64, kAllSeals), loans).ok());
   EXPECT_TRUE(loans->Take().empty());
 }

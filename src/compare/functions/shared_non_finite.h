@@ -17,8 +17,8 @@ struct TensorPair {
 
 /// The tensors with zeros in the places where both have a NaN or the same infinity, of their own
 /// types. Absent where there is no such place, where the two are no floats of a byte or more with
-/// one shape, and where memory cannot be had; nothing is copied before the first such place was
-/// found.
+/// one shape, and where memory cannot be allocated; nothing is copied before the first such place
+/// was found.
 std::optional<TensorPair> WithoutSharedNonFinite(const Tensor& a, const Tensor& b);
 
 /// Of an output that fails by nothing else than these places: by how many times the others exceed

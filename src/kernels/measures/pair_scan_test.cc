@@ -388,7 +388,7 @@ TEST(MeasurePair, KeepsLargeIntegersExact) {
   EXPECT_EQ(m.difference.absolute.max, 1);
 }
 
-// Pages that nobody wrote to cost no memory.
+// Pages that were not written to cost no memory.
 TEST(MeasurePair, CountsBeyondTwoBillionElements) {
   constexpr size_t kElements = (size_t{1} << 31) + 1000;
   constexpr size_t kPlace = (size_t{1} << 31) + 7;

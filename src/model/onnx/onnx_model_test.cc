@@ -101,7 +101,7 @@ TEST(OnnxModelTest, GivesNamesTypesAndShapesInTheFilesOrder) {
   EXPECT_EQ(link.attribute, "then_branch");
   EXPECT_EQ(model->Subgraph(link).nodes[0].op_type, "Relu");
 
-  // "w" has an initializer, so that nobody needs to feed it.
+  // "w" has an initializer, so that it need not be fed.
   const std::vector<TensorInfo> inputs = model->RequiredInputs();
   ASSERT_EQ(inputs.size(), 1u);
   EXPECT_EQ(inputs[0].dtype, DType::kFloat32);

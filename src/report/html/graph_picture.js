@@ -74,7 +74,7 @@ class GraphPicture {
     return node === this.walker || (Boolean(entry) && entry.index === state.output);
   }
 
-  // Failed nodes start well inside the scale: nobody should have to compare shades.
+  // Failed nodes start well inside the scale: shades should not have to be compared.
   fillOf(node) {
     const entry = this.entryOf(node);
     if (!entry) return this.colors.paper;

@@ -74,7 +74,7 @@ function badText(time) {
       (before === undefined ? '' : `, or one before: none was compared between it and step ${count(before)}`);
 }
 
-// Runs of points without a gap: over one, a line would say what nobody measured.
+// Runs of points without a gap: over one, a line would show what was not measured.
 function unbroken(points, width) {
   const runs = [];
   for (const point of points) {

@@ -80,7 +80,7 @@ TEST(AdviceToAccept, OneForAllWhereManyFailed) {
       "and 2 more)");
   OutputRecord& passed = record.pairs[0].outputs.emplace_back();
   passed.name = "z";
-  passed.compared = passed.passed = 1;  // within its error bound, by how much nobody knows
+  passed.compared = passed.passed = 1;  // within its error bound, by how much is unknown
   EXPECT_EQ(AdviceToAccept(record), "");
   passed.max_absolute_error = 4;
   EXPECT_EQ(AdviceToAccept(record).substr(0, 27), " --atol 4 --tolerance fixed");

@@ -89,7 +89,7 @@ Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, i
   IterationOutputs outputs;
   Status first;
   for (size_t i = 0; i < live_.size(); ++i) {
-    // Of all of them, so that nobody's log is held any longer.
+    // Of all of them, so that no log is held any longer.
     Result<std::optional<IterationResult>> result =
         IsSaved(i, iteration) ? TakeSaved(i, feed, iteration) : made.Settle(i);
     if (first.ok()) first = result.status();

@@ -24,8 +24,8 @@ bool CanNudge(DType dtype);
 
 /// The floats moved one step up or down, at random but always the same for a draw. Zeros,
 /// infinities and NaN stay, as do elements of types that CanNudge refuses. kInternal when memory
-/// cannot be had. What a model makes steps of stands for no rounding: with kAlone all stay, with
-/// kSome those that lie on a multiple of 1/2, or would come to one or beyond it.
+/// cannot be allocated. What a model makes steps of stands for no rounding: with kAlone all stay,
+/// with kSome those that lie on a multiple of 1/2, or would come to one or beyond it.
 Result<Tensor> NudgeFloats(const Tensor& tensor, Nudge nudge = {},
                            InputSteps steps = InputSteps::kNone);
 

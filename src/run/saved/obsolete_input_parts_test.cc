@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nobody holds a lock of these folders, as on a file system that has none.
+// No process holds a lock of these folders, as on a file system that has none.
 class ObsoleteInputPartsTest : public testing::Test {
  protected:
   ObsoleteInputPartsTest() {

@@ -99,7 +99,7 @@ class DeviceOutputs::Entry {
 
  private:
   std::shared_ptr<Ranges> ranges_;
-  std::weak_ptr<Worker> worker_;  // a runner ends its worker when nobody else uses it
+  std::weak_ptr<Worker> worker_;  // a runner ends its worker when nothing else uses it
   uint64_t handle_;
   std::span<std::byte> range_;
   size_t size_;

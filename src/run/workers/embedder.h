@@ -24,7 +24,7 @@ struct Embedder {
   bool serves_scripts = false;
   /// The observer keeps outputs: none may stay in a worker.
   bool keeps_outputs = false;
-  /// A runner that is not to be had (kUnavailable) ends the run before anything is fed; otherwise
+  /// A runner that is not available (kUnavailable) ends the run before anything is fed; otherwise
   /// the others run without it. Runs with `sequential` open one runner after the other: there it
   /// changes nothing.
   bool needs_every_runner = false;

@@ -143,7 +143,7 @@ class LiveRunner {
 
   /// See Worker::UnseenWords; what HoldWords() has kept is in its place.
   std::string UnseenWords();
-  /// Before each of the trials that nobody is to read of: keeps the words of the inference before
+  /// Before each of the trials that are not to be logged: keeps the words of the inference before
   /// them, and drops theirs.
   void HoldWords();
   /// After the last of them.

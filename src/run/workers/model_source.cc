@@ -97,7 +97,7 @@ Result<ExternalDataReport> CheckWeights(const ModelPlan& plan, const OnnxModel& 
   return external;
 }
 
-// Engines and the models of other frameworks are nobody's to edit.
+// Engines and the models of other frameworks cannot be edited.
 void WarnOfOnnxOptions(const ModelPlan& plan, Logger& logger) {
   const auto warn = [&](std::string_view flag) {
     logger.Once(Severity::kWarning, std::string(flag) + " has no effect on '" + plan.path +
@@ -233,7 +233,7 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   Edit edit;
   edit.file = &file;
   edit.external_options = ExternalOptions(plan);
-  // Runtimes look at what they are given; what is written or converted here, nobody else does.
+  // Runtimes look at what they are given; what is written or converted here, nothing else checks.
   if (!plan.save_path.empty() || plan.fp_to_fp16) VERNIER_TRY(CheckEmbeddedValues(file));
   VERNIER_ASSIGN_OR_RETURN(edit.external, CheckWeights(plan, file, logger));
   if (plan.print_summary) logger.Once(Severity::kInfo, SummariseOnnx(file), LogColor::kDefault);

@@ -21,7 +21,7 @@ TEST(WorkerPool, ADeadWorkerIsNotHandedOutAgain) {
   caller.connect = [&connections] {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
-    ::close(ends[1]);  // and so nobody serves it
+    ::close(ends[1]);  // and so nothing serves it
     ++connections;
     return ends[0];
   };

@@ -54,8 +54,8 @@ std::vector<std::string> OutputsNotCompared(const IterationComparison& compariso
   return names;
 }
 
-// In memory of its own: a state is in that of a worker, which ends with its run. Where that cannot
-// be had, nothing.
+// In memory of its own: a state is in that of a worker, which ends with its run. Nothing if
+// that cannot be allocated.
 TensorMap CopyFeed(const TensorMap& feed) {
   TensorMap copies;
   for (const NamedTensor& input : feed) {

@@ -115,7 +115,7 @@ Status CheckAxisRunners(const RunPlan& plan, const StepWords& words) {
       plan.runners.front().name + "' after another");
 }
 
-// Tokens that nobody is fed with, and by which no logits are judged.
+// Tokens that no runner is fed with, and by which no logits are judged.
 Status CheckTokens(const RunPlan& plan) {
   const CompareOptions& compare = *plan.compare;
   if (compare.tokens.empty() || compare.lenient) return {};

@@ -57,7 +57,7 @@ TEST(SharedMemory, HugePagesHoldWhatSmallOnesWould) {
   EXPECT_TRUE(std::ranges::equal(*first, small));
   EXPECT_TRUE(std::ranges::equal(*reserved, large));
   EXPECT_TRUE(std::ranges::equal(*allocated, large));
-  // Where none can be had this is all that can be seen of them.
+  // Where none is available this is all that can be seen of them.
   for (const auto& place : {*reserved, *allocated}) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(place.data()) % kHugePage, 0u);
     EXPECT_EQ((*memory)->OffsetOf(place).value_or(1) % kHugePage, 0u);

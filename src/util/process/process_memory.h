@@ -11,7 +11,7 @@ namespace vernier {
 /// where there is no such process or the system does not say.
 std::optional<uint64_t> ResidentMemoryOf(const std::string& process);
 
-/// Bytes of the machine that could be had now: without swap, and with it. Nothing where the system
+/// Bytes of the machine that are available now: without swap, and with it. Nothing where the system
 /// does not say.
 struct FreeMemory {
   uint64_t in_memory = 0;

@@ -12,7 +12,7 @@ from .iterations import CUSTOM, IterationResult, Iterations, fresh
 
 MAPPED = (".npz", ".safetensors")  # formats whose arrays are maps of the file
 
-# In the name of a runner that nobody named, "onnxrt-runner-N0-11/22/26-14:05:09".
+# In the name of an unnamed runner, "onnxrt-runner-N0-11/22/26-14:05:09".
 _NUMBER = re.compile(r"(-runner)?-N\d+")
 _TIME = re.compile(r"-\d\d/\d\d/\d\d-\d\d:\d\d:\d\d")
 _LEAST_DIGITS = 8  # of the time as other locales write it
@@ -22,7 +22,7 @@ class RunResults:
     """Runners and the lists of their iterations, in order; names may repeat.
 
     As Polygraphy's class of that name: a list of (name, iterations) that can be asked by name. A
-    runner that nobody named is found by its kind, too, where it is the only one: results["onnxrt"].
+    runner that has no name is found by its kind, too, where it is the only one: results["onnxrt"].
     """
 
     def __init__(self, lst=None):
@@ -221,7 +221,7 @@ class RunResults:
 
 
 def _is_called(name, word):
-    """Does a word stand for a runner that nobody named: without the time, or the number too?"""
+    """Does a word stand for an unnamed runner: without the time, or the number too?"""
     for number in _NUMBER.finditer(name) if isinstance(name, str) else ():
         rest = name[number.end():]
         if _TIME.fullmatch(rest) or (number[1] and rest.startswith("-") and sum(

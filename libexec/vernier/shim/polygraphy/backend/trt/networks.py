@@ -124,7 +124,7 @@ class Network:
         return self._objects()[index]
 
     def for_vernier(self):
-        """Whether nobody has TensorRT's objects, so that the program can do all of it."""
+        """Whether no script has TensorRT's objects, so that the program can do all of it."""
         return self._made is None and self.path is not None
 
 
