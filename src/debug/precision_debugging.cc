@@ -243,8 +243,7 @@ class PrecisionDebugging {
     std::string text =
         kept.nodes.empty()
             ? "The check passes with every node in float16: none needs " + higher + "."
-            : "To achieve acceptable accuracy, keep " +
-                  std::string(kept.nodes.size() == 1 ? "this " : "these ") +
+            : "To achieve acceptable accuracy, keep " + Noun(kept.nodes.size(), "this ", "these ") +
                   CountedOf(kept.nodes.size(), nodes_.size(), "node") + " in " + higher + ":";
     for (const uint32_t node : kept.nodes) text += "\n" + Describe(node, evidence[node]);
     log_.Finish(text);

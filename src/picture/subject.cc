@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {
@@ -83,7 +84,7 @@ std::string GroupDigits(int64_t count) {
 }
 
 std::string CountOf(int64_t count, std::string_view noun) {
-  return GroupDigits(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return Counted(GroupDigits(count), noun);
 }
 
 int DrawLegend(Figure& figure, const Typeface& typeface, const std::vector<LegendEntry>& entries,

@@ -62,10 +62,10 @@ void ForecastBuilds(const SearchSubject& subject, size_t batches) {
   const bool of_reference = sides.reference && sides.reference->BuildsEngines();
   const LiveRunner& first =
       of_reference ? *subject.unprobed.reference : *subject.unprobed.candidate;
-  subject.context.logger.Info(
-      "The first engine took " + FormatG(first.Describe().load_seconds, 3) + " s; about " +
-      std::to_string(each * batches) + " more are built, for " +
-      (batches == 1 ? "1 batch" : std::to_string(batches) + " batches") + " of layers");
+  subject.context.logger.Info("The first engine took " + FormatG(first.Describe().load_seconds, 3) +
+                              " s; about " + std::to_string(each * batches) +
+                              " more are built, for " + Counted(batches, "batch", "batches") +
+                              " of layers");
 }
 
 using BlameClock = std::chrono::steady_clock;

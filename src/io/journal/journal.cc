@@ -8,6 +8,7 @@
 #include "io/json/json_tape.h"
 #include "io/json/json_writer.h"
 #include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {
@@ -276,7 +277,7 @@ Journal ParseJournal(std::string_view text, size_t runners) {
 
 std::string DescribeDamage(const Journal& journal) {
   if (journal.damaged.empty()) return "";
-  return std::string("is damaged in line") + (journal.damaged.size() == 1 ? " " : "s ") +
+  return "is damaged in " + Noun(journal.damaged.size(), "line ", "lines ") +
          NumberRanges(journal.damaged) +
          (journal.cut_off ? ", and because its lines have no checksums, the lines after it are not"
                             " used"

@@ -36,7 +36,7 @@ std::string DropInWords(const DecisionGateRecord& gate) {
   const std::string change = gate.value < 0 ? "rises by " : "drops by ";
   const auto [value, limit] = Distinguish(100 * std::fabs(gate.value), 100 * gate.limit);
   if (!relative) {
-    return change + value + (value == "1" ? " point (" : " points (") + limit + " allowed)";
+    return change + Counted(value, "point") + " (" + limit + " allowed)";
   }
   return change + value + " % of the reference's value (" + limit + " % allowed)";
 }
@@ -105,8 +105,7 @@ std::vector<std::string> DoubtsOf(const DecisionRecord& decision) {
 }
 
 std::string PointsText(double difference) {
-  const std::string text = FormatG(100 * std::fabs(difference), 3);
-  return text + (text == "1" ? " point" : " points");
+  return Counted(FormatG(100 * std::fabs(difference), 3), "point");
 }
 
 std::string GateInWords(const DecisionGateRecord& gate) {

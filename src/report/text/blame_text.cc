@@ -186,7 +186,7 @@ std::string Fused(const BlameRecord& record) {
   const size_t count = record.fused_away.size();
   return "Fused away in the candidate: " + Counted(count, "tensor") + " (" +
          Join(record.fused_away, kShownNames) + "), compared in a session of " +
-         (count == 1 ? "its" : "their") + " own\n";
+         Noun(count, "its", "their") + " own\n";
 }
 
 }  // namespace

@@ -268,9 +268,8 @@ std::string FormatBlameFlips(const BlameFlipsRecord& flips) {
   for (const int64_t iteration : flips.iterations) {
     iterations += (iterations.empty() ? "" : ", ") + std::to_string(iteration);
   }
-  return "The layers are those of " +
-         std::string(flips.iterations.size() == 1 ? "iteration " : "iterations ") + iterations +
-         ", whose decisions flip: " + text;
+  return "The layers are those of " + Noun(flips.iterations.size(), "iteration ", "iterations ") +
+         iterations + ", whose decisions flip: " + text;
 }
 
 std::string FormatMarginLosses(const BlameFlipsRecord& flips) {

@@ -91,8 +91,8 @@ std::string FormatDecode(const PairRecord& pair) {
                      Counted(decode.prompts, "prompt") + " agree (" + FormatG(share, 3) + " %" +
                      LeastInWords(decode) + ")" + fed + "; " + Counted(decode.diverged, "prompt") +
                      Verb(decode.diverged, " diverges", " diverge") + KindsInWords(decode) +
-                     ", after a median of " + FormatG(decode.until_median, 6) +
-                     (decode.until_median == 1 ? " agreeing token" : " agreeing tokens") +
+                     ", after a median of " +
+                     Counted(FormatG(decode.until_median, 6), "agreeing token") +
                      " over all prompts, at the least " + std::to_string(decode.until_least);
   if (const DivergenceRecord* const shown = ShownDivergence(decode)) {
     text += "; at step " + std::to_string(shown->step) + " of sequence " +

@@ -116,7 +116,7 @@ std::string DistanceLine(const DistanceRecord& distances) {
 }
 
 // "3 NaN (the first at (0, 1))"; empty when there are none.
-std::string Count(int64_t count, const char* what,
+std::string Count(int64_t count, const std::string& what,
                   const std::optional<std::vector<int64_t>>& first) {
   if (count == 0) return "";
   return std::to_string(count) + " " + what +
@@ -127,7 +127,7 @@ std::string NotFiniteLine(const std::string& runner, const std::optional<SideRec
   if (!side) return "";
   const std::string nans = Count(side->nan_count, "NaN", side->first_nan);
   const std::string infinities =
-      Count(side->infinite_count, side->infinite_count == 1 ? "infinity" : "infinities",
+      Count(side->infinite_count, Noun(side->infinite_count, "infinity", "infinities"),
             side->first_infinite);
   if (nans.empty() && infinities.empty()) return "";
   return runner + " holds " + nans + (nans.empty() || infinities.empty() ? "" : " and ") +

@@ -22,8 +22,7 @@ Trend TrendOf(double slope, double noise) {
 std::string FactorInWords(double slope) { return FormatG(std::exp(slope), 4) + " times a step"; }
 
 std::string HalfLifeInWords(double slope) {
-  const std::string half_life = FormatG(std::log(2) / -slope, 3);
-  return "by half in " + half_life + (half_life == "1" ? " step" : " steps");
+  return "by half in " + Counted(FormatG(std::log(2) / -slope, 3), "step");
 }
 
 // What a slope has to exceed to be seen.

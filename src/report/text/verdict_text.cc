@@ -103,9 +103,8 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
     return {Outcome::kMismatched,
             "None of the " + std::to_string(counts.outputs) + " outputs matches."};
   } else if (counts.failed > 0) {
-    const bool one = counts.failed == 1;
-    return {Outcome::kMismatched,
-            Share(counts.failed, counts.outputs) + (one ? " does not match." : " do not match.")};
+    return {Outcome::kMismatched, Share(counts.failed, counts.outputs) +
+                                      Verb(counts.failed, " does", " do") + " not match."};
   }
   if (counts.unverified > 0) {
     return {Outcome::kIncomplete, "Nothing differs, but " +

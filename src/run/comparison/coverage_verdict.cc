@@ -24,7 +24,7 @@ std::string WhichAreMissing(const std::pair<std::string, std::string>& sides, in
                           : first < second ? ": " + sides.first + " has "
                                            : ": " + sides.second + " has ";
   if (from == 0) return who + "none";
-  return who + (both ? "" : "no ") + (from == last ? "iteration " : "iterations ") +
+  return who + (both ? "" : "no ") + Noun(expected - from, "iteration ", "iterations ") +
          std::to_string(from) +
          (from == last ? "" : (from + 1 == last ? " and " : " to ") + std::to_string(last));
 }

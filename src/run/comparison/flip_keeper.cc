@@ -9,6 +9,7 @@
 #include "decide/gates/worst_iterations.h"
 #include "io/results/shard_file_name.h"
 #include "util/text/number_text.h"
+#include "util/values/counted.h"
 
 namespace vernier {
 namespace {
@@ -30,7 +31,7 @@ std::vector<DecisionRecord> AllDecisions(const RunRecord& run) {
 // Iterations of the files have new numbers, from 0.
 std::string IterationsInWords(const std::vector<int64_t>& iterations) {
   constexpr size_t kMost = 16;
-  std::string text = iterations.size() == 1 ? "iteration " : "the iterations ";
+  std::string text = Noun(iterations.size(), "iteration ", "the iterations ");
   for (size_t i = 0; i < std::min(iterations.size(), kMost); ++i) {
     text += (i > 0 ? ", " : "") + std::to_string(iterations[i]);
   }

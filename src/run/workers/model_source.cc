@@ -116,7 +116,7 @@ std::string NameNodes(std::span<const std::string> names) {
 
 void ReportFloat16(const Float16Edit& half, Logger& logger) {
   if (half.kept_nodes > 0) {
-    logger.Verbose(Counted(half.kept_nodes, "node") + (half.kept_nodes == 1 ? " stays" : " stay") +
+    logger.Verbose(Counted(half.kept_nodes, "node stays", "nodes stay") +
                    " in float32, between casts");
   }
   if (!half.out_of_range.empty()) {

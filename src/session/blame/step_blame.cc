@@ -22,6 +22,7 @@
 #include "session/blame/run_before_search.h"
 #include "util/log/forwarding_log.h"
 #include "util/text/number_text.h"
+#include "util/values/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -235,7 +236,7 @@ void NoteNotCompared(const StepWatch& total, const StepsRecord& steps,
     }
     for (const auto& [sequence, at] : by_sequence) {
       notes.push_back(
-          (at.size() == 1 ? "step " : "steps ") + NumberRanges(at) + " of sequence " +
+          Noun(at.size(), "step ", "steps ") + NumberRanges(at) + " of sequence " +
           std::to_string(sequence) + ": all elements of output '" + output +
           "' are the same NaN or infinities on both sides, so nothing of it was compared");
     }

@@ -118,7 +118,7 @@ std::vector<std::string> MissingLabels(const std::string& path,
     if (!fault.empty() || record.labels->samples == record.samples) continue;
     const int64_t labelled = record.labels->samples;
     sentences.push_back(name + ": only " + CountedOf(labelled, record.samples, "sample") +
-                        (labelled == 1 ? " has" : " have") + " a label in '" + path + "'");
+                        Verb(labelled, " has", " have") + " a label in '" + path + "'");
   }
   if (options.gates_drop() && !any) {
     const auto kind = [](const FoldedDecision& one) { return one.plan.kind; };
@@ -192,7 +192,7 @@ std::vector<std::string> MissingDecisions(const std::string& path, const FoldedR
     if (one.rows == all) continue;
     sentences.push_back(one.pair + ": " + DecisionName(one.kind, one.output) +
                         ": not everything was decided, only " + CountedOf(one.rows, all, "row") +
-                        (one.rows == 1 ? " has" : " have") + " it in '" + path + "'");
+                        Verb(one.rows, " has", " have") + " it in '" + path + "'");
   }
   for (const auto& [output, limit] : options.max_flip_rate.entries) {
     const bool used = std::ranges::any_of(rows.decisions, [&](const FoldedDecision& one) {
