@@ -1,8 +1,5 @@
 // Whole runs with workers that answer, fail, hang and die as each test says.
 #include "run/executor.h"
-#include "compare/functions/comparison.h"
-#include "compare/functions/tally.h"
-#include "compare/outputs/validate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "compare/functions/comparison.h"
+#include "compare/functions/tally.h"
 #include "io/results/results_reader.h"
 #include "model/onnx/model_type.h"
+#include "run/comparison/no_reports.h"
 #include "run/workers/fake_workers.h"
 #include "util/files/scratch_folder.h"
 #include "util/log/no_log.h"
@@ -40,22 +40,15 @@ using testing_workers::Refuses;
 using testing_workers::RunnersOf;
 
 // Counts what it is notified of.
-class CountingObserver final : public RunObserver {
+class CountingObserver final : public NoReports {
  public:
-  ComparisonDetail DetailWanted() override { return {}; }
   void FeedMade(int64_t, const TensorMap&) override {
     ++feeds;
     if (when_fed) when_fed();
   }
   void OutputsMade(int64_t, const IterationResult&) override { ++outputs; }
-  void ComparisonsStarted(std::span<const RunnerPair>) override {}
-  void IterationStarted(int64_t) override {}
   void PairCompared(const IterationComparison&) override { ++compared; }
   void PairFinished(const RunnerPair&, const ComparisonTally&) override { ++finished; }
-  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
-                       const Validation&) override {}
-  void ValidationStarted(const std::vector<std::string>&) override {}
-  void ValidationFinished(bool) override {}
   void Progress(int64_t done, int64_t) override { progress = done; }
 
   std::function<void()> when_fed;

@@ -11,7 +11,7 @@
 #include "inputs/random_feeds.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
-#include "util/log/log.h"
+#include "util/log/recording_logger.h"
 #include "util/text/cast_grammar.h"
 
 namespace vernier {
@@ -19,16 +19,13 @@ namespace {
 
 using nlohmann::json;
 
-class RecordingLogger final : public Logger {
- public:
-  bool Enabled(Severity) const override { return true; }
-  void Write(Severity severity, std::string_view text, LogColor, bool once) override {
-    lines.push_back({static_cast<int>(severity), text, once});
-  }
-  void Indent(int) override {}
-
+json LinesOf(const RecordingLogger& logger) {
   json lines = json::array();
-};
+  for (const RecordingLogger::Line& line : logger.lines) {
+    lines.push_back({static_cast<int>(line.severity), line.text, line.once});
+  }
+  return lines;
+}
 
 std::string ToHex(std::span<const std::byte> bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -149,7 +146,7 @@ json Feeds(const json& request) {
     if (!feed.ok()) return Failure(feed.status());
     made.push_back(ToJson(*feed));
   }
-  return {{"feeds", made}, {"log", logger.lines}};
+  return {{"feeds", made}, {"log", LinesOf(logger)}};
 }
 
 json Coerce(const json& request) {
@@ -165,7 +162,7 @@ json Coerce(const json& request) {
       CoerceFeed(feed, InputsFrom(request), {.strictness = StrictnessFrom(request)}, logger);
   json answer =
       coerced.ok() ? json{{"tensors", ToJson(coerced->tensors)}} : Failure(coerced.status());
-  answer["log"] = logger.lines;
+  answer["log"] = LinesOf(logger);
   return answer;
 }
 

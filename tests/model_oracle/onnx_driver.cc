@@ -12,6 +12,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "model/onnx/onnx_order.h"
+#include "util/log/recording_logger.h"
 #include "util/text/close_matches.h"
 #include "util/text/fnmatch.h"
 
@@ -20,16 +21,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-class RecordingLogger : public Logger {
- public:
-  bool Enabled(Severity) const override { return true; }
-  void Write(Severity severity, std::string_view text, LogColor, bool) override {
-    lines.push_back({{"severity", static_cast<int>(severity)}, {"text", std::string(text)}});
-  }
-  void Indent(int) override {}
-
+Json LinesOf(const RecordingLogger& logger) {
   Json lines = Json::array();
-};
+  for (const RecordingLogger::Line& line : logger.lines) {
+    lines.push_back({{"severity", static_cast<int>(line.severity)}, {"text", line.text}});
+  }
+  return lines;
+}
 
 Json ErrorOf(const Status& status) {
   return {{"error", status.message()}, {"code", static_cast<int>(status.code())}};
@@ -159,7 +157,7 @@ Json Edit(const OnnxModel& model, const Json& request) {
                                   .skips_unknown_types = true};
   const auto names = SelectOnnxOutputs(model, options, logger);
   Json answer = names.ok() ? Json{{"names", Strings(*names)}} : ErrorOf(names.status());
-  answer["log"] = logger.lines;
+  answer["log"] = LinesOf(logger);
   if (!names.ok() || !request.contains("save")) return answer;
   OutputEdit edit = EditOutputs(model, *names);
   answer["untyped"] = Strings(edit.untyped);

@@ -6,14 +6,12 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compare/functions/comparison.h"
-#include "compare/functions/tally.h"
-#include "compare/outputs/validate.h"
+#include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/workers/fake_workers.h"
 #include "run/workers/runner_devices.h"
@@ -35,22 +33,13 @@ using testing_workers::RunnersOf;
 
 using FirstElements = std::vector<std::pair<int64_t, std::vector<float>>>;
 
-class BatchObserver final : public RunObserver {
+class BatchObserver final : public NoReports {
  public:
-  ComparisonDetail DetailWanted() override { return {}; }
   void FeedMade(int64_t, const TensorMap& feed) override { fed.push_back(ValuesOf(feed)); }
   void OutputsMade(int64_t iteration, const IterationResult& result) override {
     made[result.runner_name].emplace_back(iteration, ValuesOf(result.outputs));
   }
-  void ComparisonsStarted(std::span<const RunnerPair>) override {}
-  void IterationStarted(int64_t) override {}
   void PairCompared(const IterationComparison&) override { ++compared; }
-  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
-  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
-                       const Validation&) override {}
-  void ValidationStarted(const std::vector<std::string>&) override {}
-  void ValidationFinished(bool) override {}
-  void Progress(int64_t, int64_t) override {}
 
   static std::vector<float> ValuesOf(const TensorMap& tensors) {
     const auto values = tensors.front().tensor.As<float>();

@@ -10,14 +10,12 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compare/functions/comparison.h"
-#include "compare/functions/tally.h"
-#include "compare/outputs/validate.h"
+#include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/workers/fake_workers.h"
 #include "util/log/no_log.h"
@@ -38,9 +36,8 @@ using testing_workers::Refuses;
 using testing_workers::RunnersOf;
 
 // What the first element of `x` and of `y` was in each iteration.
-class LaneObserver final : public RunObserver {
+class LaneObserver final : public NoReports {
  public:
-  ComparisonDetail DetailWanted() override { return {}; }
   void FeedMade(int64_t, const TensorMap& feed) override {
     fed.push_back(feed.front().tensor.As<float>().front());
   }
@@ -48,14 +45,7 @@ class LaneObserver final : public RunObserver {
     made[result.runner_name].emplace_back(iteration,
                                           result.outputs.front().tensor.As<float>().front());
   }
-  void ComparisonsStarted(std::span<const RunnerPair>) override {}
-  void IterationStarted(int64_t) override {}
   void PairCompared(const IterationComparison&) override { ++compared; }
-  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
-  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
-                       const Validation&) override {}
-  void ValidationStarted(const std::vector<std::string>&) override {}
-  void ValidationFinished(bool) override {}
   void Progress(int64_t done, int64_t) override {
     if (when_done) when_done(done);
   }

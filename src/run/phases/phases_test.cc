@@ -7,14 +7,13 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compare/functions/comparison.h"
-#include "compare/outputs/validate.h"
 #include "run/comparison/comparison_run.h"
+#include "run/comparison/no_reports.h"
 #include "run/phases/ending.h"
 #include "run/phases/feeding.h"
 #include "run/phases/inferring.h"
@@ -38,17 +37,9 @@ using testing_workers::FakeWorkers;
 using testing_workers::InRun;
 using testing_workers::RunnersOf;
 
-class SilentObserver final : public RunObserver {
+class SilentObserver final : public NoReports {
  public:
-  ComparisonDetail DetailWanted() override { return {}; }
-  void ComparisonsStarted(std::span<const RunnerPair>) override {}
-  void IterationStarted(int64_t) override {}
   void PairCompared(const IterationComparison&) override { ++compared; }
-  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
-  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
-                       const Validation&) override {}
-  void ValidationStarted(const std::vector<std::string>&) override {}
-  void ValidationFinished(bool) override {}
   void Progress(int64_t, int64_t) override {
     if (when_done) when_done();
   }

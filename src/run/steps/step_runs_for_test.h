@@ -10,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/functions/comparison.h"
-#include "compare/functions/tally.h"
-#include "compare/outputs/validate.h"
+#include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/workers/fake_workers.h"
 #include "util/log/no_log.h"
@@ -20,23 +18,14 @@
 namespace vernier::testing_workers {
 
 // What the first element of `y` and of `x` was in each iteration.
-class StepObserver final : public RunObserver {
+class StepObserver final : public NoReports {
  public:
-  ComparisonDetail DetailWanted() override { return {}; }
   void FeedMade(int64_t, const TensorMap& feed) override {
     fed.push_back(Find(feed, "x")->As<float>().front());
   }
   void OutputsMade(int64_t, const IterationResult& result) override {
     made[result.runner_name].push_back(Find(result.outputs, "y")->As<float>().front());
   }
-  void ComparisonsStarted(std::span<const RunnerPair>) override {}
-  void IterationStarted(int64_t) override {}
-  void PairCompared(const IterationComparison&) override {}
-  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
-  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
-                       const Validation&) override {}
-  void ValidationStarted(const std::vector<std::string>&) override {}
-  void ValidationFinished(bool) override {}
   void Progress(int64_t done, int64_t total) override { progress = {done, total}; }
 
   std::vector<float> fed;

@@ -51,24 +51,17 @@ TEST(ForwardingLog, HearsLinesThatAreNotForwarded) {
 
 // The other log decides by what it would get.
 TEST(ForwardingLog, IsEnabledWhereTheOtherLogIs) {
-  struct Warnings final : Logger {
-    bool Enabled(Severity severity) const override { return severity >= Severity::kWarning; }
-    void Write(Severity, std::string_view text, LogColor color, bool) override {
-      texts.emplace_back(text);
-      colors.push_back(color);
-    }
-    void Indent(int) override {}
-    std::vector<std::string> texts;
-    std::vector<LogColor> colors;
-  } to;
+  RecordingLogger to;
+  to.least = Severity::kWarning;
   ForwardingLog lowered(to, [](Severity) { return ForwardedLine{Severity::kInfo}; });
   lowered.Write(Severity::kError, "an error", LogColor::kRed, false);
   EXPECT_FALSE(lowered.Enabled(Severity::kError));
-  EXPECT_THAT(to.texts, IsEmpty());
+  EXPECT_THAT(to.lines, IsEmpty());
   ForwardingLog plain(
       to, [](Severity severity) { return ForwardedLine{.severity = severity, .plain = true}; });
   plain.Log(Severity::kError, "an error", LogColor::kGreen);
-  EXPECT_THAT(to.colors, ElementsAre(LogColor::kDefault));
+  ASSERT_EQ(to.lines.size(), 1U);
+  EXPECT_EQ(to.lines[0].color, LogColor::kDefault);
 }
 
 TEST(QuietLog, PassesWarningsOnOnce) {

@@ -15,11 +15,12 @@ class RecordingLogger final : public Logger {
     Severity severity;
     std::string text;
     bool once;
+    LogColor color;
   };
 
-  bool Enabled(Severity) const override { return true; }
-  void Write(Severity severity, std::string_view text, LogColor, bool once) override {
-    lines.push_back({severity, std::string(text), once});
+  bool Enabled(Severity severity) const override { return severity >= least; }
+  void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
+    lines.push_back({severity, std::string(text), once, color});
   }
   void Indent(int) override {}
 
@@ -30,15 +31,16 @@ class RecordingLogger final : public Logger {
     return false;
   }
 
-  /// What was written, from `least` on.
-  std::vector<std::string> Texts(Severity least) const {
+  /// What was written, from `from` on.
+  std::vector<std::string> Texts(Severity from = Severity::kUltraVerbose) const {
     std::vector<std::string> texts;
     for (const Line& line : lines) {
-      if (line.severity >= least) texts.push_back(line.text);
+      if (line.severity >= from) texts.push_back(line.text);
     }
     return texts;
   }
 
+  Severity least = Severity::kUltraVerbose;  ///< what it says it writes; it keeps all
   std::vector<Line> lines;
 };
 
