@@ -10,11 +10,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "util/log/no_log.h"
+#include "util/log/recording_logger.h"
 
 namespace vernier {
 namespace {
@@ -132,15 +132,6 @@ TEST_F(AnsweringWorker, AnswersThatNobodyAsksForAreDroppedAtTheEnd) {
   EXPECT_EQ(worker_->runs_ahead(), 0u);
 }
 
-// Keeps what it is sent.
-class KeptLog final : public Logger {
- public:
-  bool Enabled(Severity) const override { return true; }
-  void Write(Severity, std::string_view text, LogColor, bool) override { lines.emplace_back(text); }
-  void Indent(int) override {}
-  std::vector<std::string> lines;
-};
-
 TEST(LongRequest, IsNamedOnce) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
@@ -151,11 +142,11 @@ TEST(LongRequest, IsNamedOnce) {
   options.timeout_s = 0.5;
   options.patience_s = 0.02;
   options.interrupted = &interrupted;
-  KeptLog log;
+  RecordingLogger log;
   const auto worker = Worker::Start(std::move(options), log);
   ASSERT_TRUE(worker.ok());
   EXPECT_FALSE((*worker)->AwaitLoad().ok());
-  EXPECT_EQ(log.lines, std::vector<std::string>{"Still loading the framework, after 0.02 s"});
+  EXPECT_EQ(log.Texts(), std::vector<std::string>{"Still loading the framework, after 0.02 s"});
 }
 
 TEST_F(SilentWorker, ThatHasEndedDidNotRunOutOfTime) {
