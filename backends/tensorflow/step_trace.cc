@@ -1,8 +1,7 @@
 #include "step_trace.h"
 
-#include <cstdio>
-
 #include "proto_bytes.h"
+#include "vernier/backend_json.hpp"
 
 namespace vernier::tf {
 namespace {
@@ -14,21 +13,6 @@ constexpr uint32_t kStepStats = 1, kDevStats = 1;
 constexpr uint32_t kDevice = 1, kNodeStats = 2;
 constexpr uint32_t kNodeName = 1, kStart = 2, kRelativeStart = 3, kRelativeEnd = 4, kLabel = 8,
                    kThread = 12;
-
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\u%04x", static_cast<unsigned>(c));
-      quoted += escape;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
 
 // "name = Op(inputs)" has the operation's type.
 std::string_view OperationType(std::string_view label, std::string_view name) {
@@ -44,12 +28,13 @@ void AppendEvent(std::string_view stats, size_t process, std::string& out) {
   const std::string_view name = FieldBytes(stats, kNodeName);
   const std::string_view type = OperationType(FieldBytes(stats, kLabel), name);
   const uint64_t begin = FieldNumber(stats, kRelativeStart), end = FieldNumber(stats, kRelativeEnd);
-  out += ",\n{\"ph\": \"X\", \"cat\": \"Op\", \"name\": " + Quoted(type) +
+  out += ",\n{\"ph\": \"X\", \"cat\": \"Op\", \"name\": " + sdk::JsonText(type) +
          ", \"pid\": " + std::to_string(process) +
          ", \"tid\": " + std::to_string(FieldNumber(stats, kThread)) +
          ", \"ts\": " + std::to_string(FieldNumber(stats, kStart) + begin) +
          ", \"dur\": " + std::to_string(end > begin ? end - begin : 0) +
-         ", \"args\": {\"name\": " + Quoted(name) + ", \"op\": " + Quoted(type) + "}}";
+         ", \"args\": {\"name\": " + sdk::JsonText(name) + ", \"op\": " + sdk::JsonText(type) +
+         "}}";
 }
 
 }  // namespace
@@ -63,7 +48,7 @@ std::string ChromeTrace(std::string_view run_metadata) {
        AllFieldBytes(FieldBytes(run_metadata, kStepStats), kDevStats)) {
     events += std::string(process == 0 ? "" : ",\n") +
               "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": " + std::to_string(process) +
-              ", \"args\": {\"name\": " + Quoted(FieldBytes(device, kDevice)) + "}}";
+              ", \"args\": {\"name\": " + sdk::JsonText(FieldBytes(device, kDevice)) + "}}";
     for (const std::string_view stats : AllFieldBytes(device, kNodeStats)) {
       AppendEvent(stats, process, events);
     }

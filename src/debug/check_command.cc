@@ -9,12 +9,14 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <ranges>
 #include <sstream>
 
 #include "run/outcome/exit_code.h"
 #include "util/files/scratch_folder.h"
 #include "util/process/interruption.h"
 #include "util/text/number_text.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {
@@ -41,12 +43,9 @@ std::string ReadAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-std::string Joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : " ") + (word == kThisProgram ? "vernier" : word);
-  }
-  return text;
+std::string CommandText(const std::vector<std::string>& words) {
+  const auto shown = [](std::string_view word) { return word == kThisProgram ? "vernier" : word; };
+  return Joined(words | std::views::transform(shown), " ");
 }
 
 // What both streams said; the last line of the first may lack its end.
@@ -237,7 +236,7 @@ Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
       word.replace(at, own.size(), artifact);
     }
   }
-  log.Info("Running check command: " + Joined(words));
+  log.Info("Running check command: " + CommandText(words));
   if (live_ != nullptr) {
     Result<Running> ended = RunHere(words, change, log);
     const StatusCode code = ended.status().code();

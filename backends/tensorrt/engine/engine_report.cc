@@ -1,10 +1,10 @@
 #include "tensorrt/engine/engine_report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 
 #include "tensorrt/library/trt_words.h"
+#include "vernier/backend_json.hpp"
 
 namespace vernier::trt {
 namespace {
@@ -12,21 +12,6 @@ namespace {
 using nvinfer1::Dims;
 using nvinfer1::ICudaEngine;
 using nvinfer1::OptProfileSelector;
-
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) {
-      quoted += c;
-    } else {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(c));
-      quoted += escaped;
-    }
-  }
-  return quoted + "\"";
-}
 
 std::string ListOf(const Dims& dims) {
   std::string text = "[";
@@ -55,8 +40,9 @@ std::vector<const char*> NamesOfTensors(ICudaEngine& engine) {
 
 std::string DescribeTensor(ICudaEngine& engine, const char* name) {
   const DType dtype = DTypeOf(static_cast<int32_t>(engine.getTensorDataType(name)));
-  return "{\"name\":" + Quoted(name) + ",\"input\":" + (IsInput(engine, name) ? "true" : "false") +
-         ",\"dtype\":" + Quoted(DTypeName(dtype)) +
+  return "{\"name\":" + sdk::JsonText(name) +
+         ",\"input\":" + (IsInput(engine, name) ? "true" : "false") +
+         ",\"dtype\":" + sdk::JsonText(DTypeName(dtype)) +
          ",\"shape\":" + ListOf(engine.getTensorShape(name)) + "}";
 }
 
@@ -105,7 +91,7 @@ void WriteEngineReport(const std::string& path, ICudaEngine& engine,
   for (size_t i = 0; i < profiles.size(); ++i) profiles[i] = static_cast<int32_t>(i);
   const bool detailed = engine.getProfilingVerbosity() == nvinfer1::ProfilingVerbosity::kDETAILED;
   std::ofstream file(path, std::ios::binary);
-  file << "{\"name\":" << Quoted(engine.getName() == nullptr ? "" : engine.getName())
+  file << "{\"name\":" << sdk::JsonText(engine.getName() == nullptr ? "" : engine.getName())
        << ",\n\"refittable\":" << (engine.isRefittable() ? "true" : "false")
        << ",\n\"device_memory_bytes\":" << DeviceMemoryOf(engine) << ",\n\"tensors\":"
        << ListOf(NamesOfTensors(engine),
@@ -117,18 +103,20 @@ void WriteEngineReport(const std::string& path, ICudaEngine& engine,
                  })
        << ",\n\"layers_repeat\":" << (kHeaderMajor < 10 ? "true" : "false")
        << ",\n\"detailed\":" << (detailed ? "true" : "false") << ",\n\"layers\":"
-       << ListOf(LayersOf(engine, context), [](const std::string& text) { return Quoted(text); })
+       << ListOf(LayersOf(engine, context),
+                 [](const std::string& text) { return sdk::JsonText(text); })
        << ",\n\"config\":"
        << ListOf(build.config,
                  [](const auto& row) {
-                   return "{\"setting\":" + Quoted(row.first) + ",\"value\":" + Quoted(row.second) +
-                          "}";
+                   return "{\"setting\":" + sdk::JsonText(row.first) +
+                          ",\"value\":" + sdk::JsonText(row.second) + "}";
                  })
        << ",\n\"precisions\":"
        << ListOf(precisions.layers,
                  [](const LayerPrecision& layer) {
-                   return "{\"layer\":" + Quoted(layer.name) + ",\"asked\":" + Quoted(layer.asked) +
-                          ",\"got\":" + Quoted(layer.got) + "}";
+                   return "{\"layer\":" + sdk::JsonText(layer.name) +
+                          ",\"asked\":" + sdk::JsonText(layer.asked) +
+                          ",\"got\":" + sdk::JsonText(layer.got) + "}";
                  })
        << "}\n";
 }

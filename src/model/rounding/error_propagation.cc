@@ -6,6 +6,7 @@
 #include "model/onnx/operator_list.h"
 #include "model/rounding/near_ties.h"
 #include "model/shapes/onnx_infer.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {
@@ -31,11 +32,6 @@ constexpr std::string_view kKeepsPositive[] = {"MaxPool",        "AveragePool", 
                                                "Squeeze",        "Unsqueeze",   "DequantizeLinear",
                                                "QuantizeLinear", "Add",         "Mul",
                                                "Concat"};
-
-template <size_t N>
-bool Contains(const std::string_view (&list)[N], std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
-}
 
 }  // namespace
 
@@ -329,8 +325,8 @@ void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
   // What bodies have chosen stays; all else is counted for each output.
   if (!controls) step.error.chosen = step.error.chosen_rows = 0;
   if (step.rule == nullptr || step.rule->kind != ErrorKind::kMove) step.error.part = 0;
-  step.error.positive = Contains(kPositiveOperators, op) || (op == "Mul" && IsSquare(step)) ||
-                        (joined.positive && Contains(kKeepsPositive, op));
+  step.error.positive = ListHas(kPositiveOperators, op) || (op == "Mul" && IsSquare(step)) ||
+                        (joined.positive && ListHas(kKeepsPositive, op));
   if (!IsFloat(step.type) && step.type != DType::kUndefined) return;
   for (const SideRoundoff& side : step.sides) {
     step.error.coarsest = Coarser(step.error.coarsest, side.kept_in);

@@ -33,10 +33,6 @@ std::string Shortened(const std::string& name) {
   return "..." + VisibleLine(name.substr(name.size() - kWidestName + 3));
 }
 
-std::string Join(const std::vector<std::string>& names, size_t most) {
-  return JoinedUpTo(names, most, Shortened);
-}
-
 // The first columns are numbers.
 TextTable WithNumbers(size_t count) { return {.indent = 4, .gap = 1, .end_number = count}; }
 
@@ -66,7 +62,8 @@ std::string Culprits(const BlameRecord& record) {
     const BlameCulprit& culprit = record.culprits[i];
     text += "    " + std::to_string(i + 1) + ". " +
             VisibleLine(culprit.node + " [" + culprit.op_type) + "], " +
-            Join(culprit.outputs, kShownNames) + "\n       " + VisibleLine(culprit.why) + "\n";
+            JoinedUpTo(culprit.outputs, kShownNames, Shortened) + "\n       " +
+            VisibleLine(culprit.why) + "\n";
   }
   if (record.culprits.size() > kShownLayers) {
     text += "    and " + std::to_string(record.culprits.size() - kShownLayers) + " more\n";
@@ -103,7 +100,7 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
     std::vector<std::string> outputs;
     for (const BlameTensorRecord& tensor : layer->outputs) outputs.push_back(tensor.name);
     rows.push_back({TimesText(layer->own_error), TimesText(layer->total_error),
-                    Shortened(layer->node), OperatorOf(*layer), Join(outputs, 1)});
+                    Shortened(layer->node), OperatorOf(*layer), JoinedUpTo(outputs, 1, Shortened)});
   }
   if (!together) return title + FormatTable(rows, WithNumbers(2));
   rows.front().insert(rows.front().begin() + 1, "fused/in place");
@@ -176,16 +173,16 @@ std::string Unexposed(const BlameRecord& record) {
   if (record.unexposed.empty()) return "";
   std::vector<std::string> names;
   for (const UnexposedTensor& tensor : record.unexposed) names.push_back(tensor.name);
-  return "Not looked at: " + Counted(names.size(), "tensor") + " (" + Join(names, kShownNames) +
-         "); " + VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") +
-         "\n";
+  return "Not looked at: " + Counted(names.size(), "tensor") + " (" +
+         JoinedUpTo(names, kShownNames, Shortened) + "); " +
+         VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") + "\n";
 }
 
 std::string Fused(const BlameRecord& record) {
   if (record.fused_away.empty()) return "";
   const size_t count = record.fused_away.size();
   return "Fused away in the candidate: " + Counted(count, "tensor") + " (" +
-         Join(record.fused_away, kShownNames) + "), compared in a session of " +
+         JoinedUpTo(record.fused_away, kShownNames, Shortened) + "), compared in a session of " +
          Noun(count, "its", "their") + " own\n";
 }
 

@@ -9,6 +9,7 @@
 
 #include "compare/functions/metric_table.h"
 #include "util/text/close_matches.h"
+#include "util/text/quoted.h"
 #include "util/values/joined.h"
 #include "vernier/compare_options.h"
 #include "vernier/part_names.h"
@@ -68,8 +69,6 @@ NamedOutputs NamedByUs(const CompareOptions& compare, const DecisionOptions& dec
   AddNames("--max-mismatch-excess", compare.max_mismatch_excess, named);
   return named;
 }
-
-std::string Quoted(const std::string& name) { return "'" + name + "'"; }
 
 // Empty: all of them are there.
 std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string> outputs,
