@@ -63,7 +63,6 @@ std::string FormatRowHelp(const OptionRow& row, std::span<const std::string_view
     needed += (needed.empty() ? " Needs " : " or ") + std::string(need);
   }
   if (!needed.empty()) text += needed + ".";
-  if (row.standing == Standing::kLater) text += " [not in this version]";
   return text;
 }
 

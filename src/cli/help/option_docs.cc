@@ -35,13 +35,12 @@ std::string CodeFlags(const OptionRow& row) {
 }
 
 std::string CountLine(const OptionTable& table) {
-  std::array<int, 4> counts = {};
+  std::array<int, 3> counts = {};
   for (const OptionRow* row : table.rows()) {
     if (row->origin == Origin::kPolygraphy) ++counts[static_cast<size_t>(row->standing)];
   }
   std::string line;
-  for (const Standing standing :
-       {Standing::kSame, Standing::kBetter, Standing::kRefused, Standing::kLater}) {
+  for (const Standing standing : {Standing::kSame, Standing::kBetter, Standing::kRefused}) {
     if (!line.empty()) line += ", ";
     line += std::to_string(counts[static_cast<size_t>(standing)]) + " " +
             std::string(StandingName(standing));
@@ -85,8 +84,6 @@ std::string_view StandingName(Standing standing) {
       return "better";
     case Standing::kRefused:
       return "refused";
-    case Standing::kLater:
-      return "later";
   }
   return "";
 }
@@ -120,8 +117,7 @@ std::string FormatPolygraphyComparison(const OptionTable& table) {
       "<!-- Made from the option table; do not edit. -->\n"
       "# Coming from Polygraphy\n\n"
       "Every flag of `polygraphy run` 0.53.6 is accepted. *same*: it does the same. *better*: the"
-      " same and more. *refused*: a warning names what to use instead. *later*: accepted, but this"
-      " version cannot do it yet and says so.\n\n" +
+      " same and more. *refused*: a warning names what to use instead.\n\n" +
       CountLine(table) + ".\n\n| Polygraphy's flag | here | remark |\n|---|---|---|\n";
   std::string ours = "\n## Flags that Polygraphy does not have\n\n| flag | meaning |\n|---|---|\n";
   for (const OptionRow* row : table.rows()) {

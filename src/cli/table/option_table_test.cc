@@ -117,9 +117,8 @@ TEST(RunOptionTable, ExplainsEveryFlagThatIsNotTheSame) {
   for (const OptionRow* row : table.rows()) {
     const std::string name = row->NameInErrors();
     EXPECT_TRUE(row->standing == Standing::kSame || !row->note.empty()) << name;
-    const bool is_ready = row->standing != Standing::kLater;
     const bool is_polygraphy = row->origin == Origin::kPolygraphy;
-    EXPECT_TRUE(is_polygraphy || !is_ready || row->standing == Standing::kSame) << name;
+    EXPECT_TRUE(is_polygraphy || row->standing == Standing::kSame) << name;
     const bool says_so = row->note.find("without a value") != std::string_view::npos;
     EXPECT_EQ(row->wider_than_polygraphy, says_so) << name;
   }
@@ -138,7 +137,7 @@ TEST(RunOptionTable, SharesADestOnlyBetweenRowsOfOneKind) {
 // Does it set anything, or need it not to?
 bool MeansSomething(const OptionRow& row) {
   const bool acts = row.action == OptionAction::kHelp || row.action == OptionAction::kRunner;
-  const bool idle = row.standing == Standing::kRefused || row.standing == Standing::kLater;
+  const bool idle = row.standing == Standing::kRefused;
   return row.sets.Means() || acts || idle;
 }
 

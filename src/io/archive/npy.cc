@@ -268,17 +268,4 @@ Status WriteNpy(const Tensor& tensor, ByteSink& sink) {
   return sink.Write(tensor.bytes());
 }
 
-Result<uint64_t> NpySize(const Tensor& tensor) {
-  const uint64_t width = StringWidth(tensor);
-  const size_t header = FormatNpyHeader(NpyTypeText(tensor.dtype(), width), tensor.dims()).size();
-  uint64_t item = static_cast<uint64_t>(std::max(BitsOf(tensor.dtype()) / 8, 1));
-  if (tensor.dtype() == DType::kString) item = width * 4;
-  uint64_t size = 0;
-  if (__builtin_mul_overflow(static_cast<uint64_t>(tensor.element_count()), item, &size) ||
-      __builtin_add_overflow(size, header, &size)) {
-    return IoError("a tensor of shape " + FormatDims(tensor.dims()) + " is too large for npy");
-  }
-  return size;
-}
-
 }  // namespace vernier

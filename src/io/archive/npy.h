@@ -43,7 +43,4 @@ bool NpyLosesType(DType dtype);
 /// bits; strings become UTF-32 of one width (NumPy drops NUL characters at their ends).
 Status WriteNpy(const Tensor& tensor, ByteSink& sink);
 
-/// The number of bytes that WriteNpy writes; kIo when it overflows.
-Result<uint64_t> NpySize(const Tensor& tensor);
-
 }  // namespace vernier

@@ -145,10 +145,6 @@ Result<uint64_t> Base64DecodedSize(std::string_view text) {
   return uint64_t{digits.size() / 4} * 3 + (rest > 0 ? rest - 1 : 0);
 }
 
-Status DecodeBase64(std::string_view text, std::span<std::byte> out) {
-  return DecodeBase64Range(text, 0, out);
-}
-
 Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::byte> out,
                          uint64_t text_begin) {
   VERNIER_ASSIGN_OR_RETURN(const uint64_t size, Base64DecodedSize(text));

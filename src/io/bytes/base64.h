@@ -17,12 +17,9 @@ namespace vernier {
 /// kMalformed otherwise.
 Result<uint64_t> Base64DecodedSize(std::string_view text);
 
-/// Decodes all of `text` into `out`, whose size must be Base64DecodedSize(text). kMalformed names
-/// the position of the first character that is not in the alphabet; `out` is then unspecified.
-Status DecodeBase64(std::string_view text, std::span<std::byte> out);
-
 /// Decodes the bytes [first, first + out.size()) of what `text` stands for. Only the characters
-/// that hold them are checked. kMalformed also when the range ends beyond the decoded size.
+/// that hold them are checked. kMalformed names the position of the first character that is not in
+/// the alphabet, and `out` is then unspecified; also when the range ends beyond the decoded size.
 /// `text_begin` is where `text` begins in the whole text, for messages.
 Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::byte> out,
                          uint64_t text_begin = 0);

@@ -53,7 +53,7 @@ TEST(Base64, EveryLengthRoundTrips) {
     }
     ASSERT_EQ(*Base64DecodedSize(text), size);
     std::vector<std::byte> decoded(size);
-    ASSERT_TRUE(DecodeBase64(text, decoded).ok()) << size;
+    ASSERT_TRUE(DecodeBase64Range(text, 0, decoded).ok()) << size;
     ASSERT_EQ(decoded, bytes) << size;
   }
 }
@@ -66,12 +66,12 @@ TEST(Base64, EverySimdTargetGivesTheSame) {
     hwy::SetSupportedTargetsForTest(target);
     EXPECT_EQ(Encode(bytes, bytes.size()), text) << hwy::TargetName(target);
     std::vector<std::byte> decoded(bytes.size());
-    EXPECT_TRUE(DecodeBase64(text, decoded).ok());
+    EXPECT_TRUE(DecodeBase64Range(text, 0, decoded).ok());
     EXPECT_EQ(decoded, bytes) << hwy::TargetName(target);
     for (size_t position = 0; position < 300; ++position) {
       std::string damaged = text;
       damaged[position] = static_cast<char>(position * 7 | 0x80);
-      EXPECT_NE(DecodeBase64(damaged, decoded)
+      EXPECT_NE(DecodeBase64Range(damaged, 0, decoded)
                     .message()
                     .find("character " + std::to_string(position) + " "),
                 std::string::npos)
@@ -110,7 +110,7 @@ TEST(Base64, NamesTheFirstBadCharacter) {
       std::string text = good;
       text[position] = bad;
       if (bad == '=' && position + 2 >= text.size()) continue;  // padding
-      const Status status = DecodeBase64(text, out);
+      const Status status = DecodeBase64Range(text, 0, out);
       ASSERT_NE(status.message().find("character " + std::to_string(position) + " "),
                 std::string::npos)
           << position << ": " << status.message();
@@ -153,7 +153,7 @@ class Base64Padding : public testing::TestWithParam<PaddingCase> {};
 TEST_P(Base64Padding, IsPythons) {
   const Result<uint64_t> size = Base64DecodedSize(GetParam().text);
   std::vector<std::byte> out(size.ok() ? *size : 0);
-  const bool decodes = size.ok() && DecodeBase64(GetParam().text, out).ok();
+  const bool decodes = size.ok() && DecodeBase64Range(GetParam().text, 0, out).ok();
   EXPECT_EQ(decodes ? static_cast<int>(*size) : -1, GetParam().size) << GetParam().text;
 }
 

@@ -90,7 +90,7 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   std::vector<std::string_view> warned;
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
-    const bool idle = row.standing == Standing::kLater || row.standing == Standing::kRefused;
+    const bool idle = row.standing == Standing::kRefused;
     // Runners are reported when they cannot be opened.
     if (!idle || row.action == OptionAction::kRunner ||
         std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {

@@ -32,9 +32,8 @@ enum class ValueType : uint8_t { kString, kInt, kFloat };
 /// Whose flag it is. Abbreviations are resolved among kPolygraphy first.
 enum class Origin : uint8_t { kPolygraphy, kOurs };
 
-/// How a flag of Polygraphy behaves here; the row's note says more. Ours are kSame, or kLater while
-/// they are not implemented.
-enum class Standing : uint8_t { kSame, kBetter, kRefused, kLater };
+/// How a flag of Polygraphy behaves here; the row's note says more. Ours are kSame.
+enum class Standing : uint8_t { kSame, kBetter, kRefused };
 
 /// In OptionRow::needs: a runner, whichever.
 inline constexpr std::string_view kAnyRunner = "a runner";
