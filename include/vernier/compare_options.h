@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vernier/compare_function.h"
+#include "vernier/number_rule.h"
 #include "vernier/per_output.h"
 #include "vernier/status.h"
 
@@ -88,27 +89,29 @@ struct CompareOptions {
   /// Pairs outputs by Polygraphy's loose rules and tolerates one-sided outputs.
   bool lenient = false;
 
-  /// Calls `field(name, value)` for each field that is part of the file of a run, in its order.
+  /// Calls `field(name, value)`, or `field(name, value, FieldRule)`, for each field that is part of
+  /// the file of a run, in its order, and `field.Thresholds(thresholds)`. The option of a field
+  /// that may differ for each output is called like the field.
   template <typename Plan, typename Fields>
-  static void EachField(Plan& compare, Fields& field) {
+  static constexpr void EachField(Plan& compare, Fields& field) {
     field("functions", compare.functions);
-    field("rtol", compare.rtol);
-    field("atol", compare.atol);
-    field("tolerance", compare.tolerance);
+    field("rtol", compare.rtol, kAtLeast0);
+    field("atol", compare.atol, kAtLeast0);
+    field("tolerance", compare.tolerance, Ours());
     field("check_error_stat", compare.check_error_stat);
-    field("error_quantile", compare.error_quantile);
+    field("error_quantile", compare.error_quantile, kShare);
     field("infinities_compare_equal", compare.infinities_compare_equal);
-    field("max_mismatch_share", compare.max_mismatch_share);
-    field("max_mismatch_excess", compare.max_mismatch_excess);
-    field("index_tolerance", compare.index_tolerance);
-    field("logits_axis", compare.logits_axis);
-    field("logits_kl_threshold", compare.logits_kl_threshold);
-    field("logits_top1_threshold", compare.logits_top1_threshold);
-    field("logits_top_k", compare.logits_top_k);
+    field("max_mismatch_share", compare.max_mismatch_share, Ours(kShare));
+    field("max_mismatch_excess", compare.max_mismatch_excess, Ours(kAtLeast1));
+    field("index_tolerance", compare.index_tolerance, kPositions);
+    field("logits_axis", compare.logits_axis, Ours());
+    field("logits_kl_threshold", compare.logits_kl_threshold, Ours(kAtLeast0));
+    field("logits_top1_threshold", compare.logits_top1_threshold, Ours(kShare));
+    field("logits_top_k", compare.logits_top_k, Ours(kClasses));
     field("logits_tokens", compare.tokens);
     field("logits_mask", compare.mask);
     field.Thresholds(compare.thresholds);
-    field("worst_elements", compare.worst_elements);
+    field("worst_elements", compare.worst_elements, Ours(kElementsShown));
     field("no_shape_check", compare.no_shape_check);
     field("fail_fast", compare.fail_fast);
     field("check_average", compare.check_average);

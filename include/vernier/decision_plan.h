@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vernier/number_rule.h"
 #include "vernier/per_output.h"
 #include "vernier/status.h"
 
@@ -136,16 +137,16 @@ struct DecisionOptions {
   bool gates_drop() const { return !max_drop.entries.empty() || max_drop.fallback; }
 
   template <typename Plan, typename Fields>
-  static void EachField(Plan& options, Fields& field) {
+  static constexpr void EachField(Plan& options, Fields& field) {
     field("decisions", options.decisions);
-    field("max_flip_rate", options.max_flip_rate);
-    field("max_clear_flips", options.max_clear_flips);
-    field("near_tie", options.near_tie);
+    field("max_flip_rate", options.max_flip_rate, kShare);
+    field("max_clear_flips", options.max_clear_flips, kPositions);
+    field("near_tie", options.near_tie, kAtLeast0);
     field("judge", options.judge);
     field("save_flips", options.save_flips);
-    field("worst_flips", options.worst_flips);
+    field("worst_flips", options.worst_flips, kFlipsKept);
     field("labels", options.labels);
-    field("max_drop", options.max_drop);
+    field("max_drop", options.max_drop, kShare);
     field("drop_type", options.drop_type);
     field("class_names", options.class_names);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vernier/dim_size.h"
+#include "vernier/number_rule.h"
 
 namespace vernier {
 
@@ -46,10 +47,10 @@ struct InputPlan {
   std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
 
   template <typename Plan, typename Fields>
-  static void EachField(Plan& inputs, Fields& field) {
+  static constexpr void EachField(Plan& inputs, Fields& field) {
     field("load", inputs.load_paths);
     field("preprocess", inputs.preprocess);
-    field("max_image_pixels", inputs.max_image_pixels);
+    field("max_image_pixels", inputs.max_image_pixels, kAtLeast1);
     field("script", inputs.script);
     field("shapes", inputs.shape_words);
     field("dims", inputs.dims);
@@ -60,7 +61,7 @@ struct InputPlan {
     field("like", inputs.like);
     field("seed", inputs.seed);
     field("torch_numbers", inputs.torch_numbers);
-    field("iterations", inputs.iterations);
+    field("iterations", inputs.iterations, kCount);
   }
 };
 
@@ -103,7 +104,7 @@ struct StepPlan {
   bool decodes() const { return !decode.empty(); }
 
   template <typename Plan, typename Fields>
-  static void EachField(Plan& steps, Fields& field) {
+  static constexpr void EachField(Plan& steps, Fields& field) {
     field("steps", steps.steps);
     field("feed_back", steps.feed_back);
     field("initial_state", steps.initial_state);
@@ -115,7 +116,7 @@ struct StepPlan {
     field("compare_state", steps.compare_state);
     field("decode", steps.decode);
     field("decode_stop", steps.decode_stop);
-    field("min_token_agreement", steps.min_token_agreement);
+    field("min_token_agreement", steps.min_token_agreement, kShare);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vernier/dim_size.h"
+#include "vernier/number_rule.h"
 
 namespace vernier {
 
@@ -142,7 +143,7 @@ struct ExecutionPlan {
   }
 
   template <typename Plan, typename Fields>
-  static void EachField(Plan& execution, Fields& field) {
+  static constexpr void EachField(Plan& execution, Fields& field) {
     field("sequential", execution.sequential);
     field("parallel", execution.parallel);
     field("use_subprocess", execution.use_subprocess);
@@ -150,7 +151,7 @@ struct ExecutionPlan {
     field("workers_per_runner", execution.workers_per_runner);
     field("batch_feeds", execution.batch_feeds);
     field("devices", execution.devices);
-    field("warm_up", execution.warm_up);
+    field("warm_up", execution.warm_up, kCount);
     field("timeout_seconds", execution.timeout_s);
     field("backend_dirs", execution.backend_dirs);
     field("python", execution.python);

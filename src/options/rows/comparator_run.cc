@@ -7,7 +7,7 @@ namespace {
 constexpr OptionRow kRun[] = {
     {.flags = {"--warm-up"},
      .dest = "warm_up",
-     .sets = Sets<&ExecutionPlan::warm_up>(kCount),
+     .sets = SetsNumber<&ExecutionPlan::warm_up>(),
      .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .type = ValueType::kInt,
@@ -18,7 +18,7 @@ constexpr OptionRow kRun[] = {
      .note = "Does not need --sequential-runners."},
     {.flags = {"--warm-up-runs"},
      .dest = "warm_up",
-     .sets = Sets<&ExecutionPlan::warm_up>(kCount),
+     .sets = SetsNumber<&ExecutionPlan::warm_up>(),
      .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .type = ValueType::kInt,

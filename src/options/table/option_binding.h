@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/number_rule.h"
+#include "vernier/number_rule.h"
 #include "vernier/status.h"
 
 namespace vernier {

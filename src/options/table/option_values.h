@@ -120,6 +120,29 @@ inline constexpr bool kOneEach<PerOutput<T> Part::*> = true;
 template <typename Part, typename T>
 inline constexpr bool kOneEach<PerOutput<std::vector<T>> Part::*> = false;
 
+// Looks for a field among those that its struct lists, and keeps its rule.
+template <typename Part, typename Field>
+struct RuleOfField {
+  const Field* field;
+  std::optional<NumberRule> rule = {};
+
+  template <typename T>
+  constexpr void operator()(const char* /*key*/, const T& value, const FieldRule& of_value = {}) {
+    if constexpr (std::is_same_v<T, Field>) {
+      if (&value == field) rule = of_value.number;
+    }
+  }
+  constexpr void Thresholds(const auto& /*thresholds*/) {}
+};
+
+template <typename Part, typename Field>
+consteval NumberRule FieldNumberRule(Field Part::*member) {
+  const Part part;
+  RuleOfField<Part, Field> found{&(part.*member)};
+  Part::EachField(part, found);
+  return found.rule.value();  // does not compile where the struct has none
+}
+
 template <auto Member>
 Status SetMember(const OptionInput& input, Owner<Member>& part) {
   return ReadValue(input, part.*Member);
@@ -155,6 +178,12 @@ template <auto Member>
 constexpr Binding Sets(const NumberRule& rule = {}) {
   const Binding binding = SetBy<&binding_detail::SetMember<Member>>(rule);
   return binding_detail::kOneEach<decltype(Member)> ? binding.OneEach() : binding;
+}
+
+/// The same of a number, within the rule that its struct has for it (EachField).
+template <auto Member>
+constexpr Binding SetsNumber() {
+  return Sets<Member>(binding_detail::FieldNumberRule(Member));
 }
 
 /// The same of a script, with its usual function.

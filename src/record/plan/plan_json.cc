@@ -35,14 +35,12 @@ concept Enumerated = std::is_enum_v<T> && !std::same_as<T, CompareFunction>;
 class PlanWriter {
  public:
   template <typename T>
-  void operator()(const char* key, const T& value) {
+  void operator()(const char* key, const T& value, const FieldRule& /*rule*/ = {}) {
     json_[key] = JsonOf(value);
   }
-  void operator()(const char* key, const std::optional<std::string>& value) { Maybe(key, value); }
-  void operator()(const char* key, const std::optional<int64_t>& value) { Maybe(key, value); }
-  void operator()(const char* key, const std::optional<double>& value) { Maybe(key, value); }
-  void operator()(const char* key, const std::optional<BlameOptions>& value) {
-    if (value) json_[key] = Written(*value);
+  template <typename T>
+  void operator()(const char* key, const std::optional<T>& value, const FieldRule& /*rule*/ = {}) {
+    if (value) json_[key] = JsonOf(*value);
   }
 
   void Thresholds(const PerMetric<PerOutput<double>>& thresholds) {
@@ -67,11 +65,6 @@ class PlanWriter {
   }
 
  private:
-  template <typename T>
-  void Maybe(const char* key, const std::optional<T>& value) {
-    if (value) json_[key] = JsonOf(*value);
-  }
-
   static PlanJson JsonOf(bool value) { return value; }
   static PlanJson JsonOf(double value) { return NumberJson(value); }
   static PlanJson JsonOf(std::integral auto value) { return value; }
@@ -112,7 +105,7 @@ class PlanReader {
   }
 
   template <typename T>
-  void operator()(const char* key, T& value) {
+  void operator()(const char* key, T& value, const FieldRule& /*rule*/ = {}) {
     known_.push_back(key);
     if (!json_.is_object()) return;
     const auto found = json_.find(key);

@@ -12,6 +12,7 @@
 #include "util/text/quoted.h"
 #include "util/values/joined.h"
 #include "vernier/compare_options.h"
+#include "vernier/number_rule.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
@@ -20,24 +21,39 @@ namespace {
 constexpr size_t kMostNames = 12;
 
 // Options, each with the name of an output that it is for.
-using NamedOutputs = std::vector<std::pair<std::string_view, std::string_view>>;
+using NamedOutputs = std::vector<std::pair<std::string, std::string_view>>;
 
 template <typename T>
-void AddNames(std::string_view flag, const PerOutput<T>& table, NamedOutputs& named) {
+void AddNames(const std::string& flag, const PerOutput<T>& table, NamedOutputs& named) {
   for (const auto& entry : table.entries) named.emplace_back(flag, entry.first);
 }
 
-NamedOutputs NamedByPolygraphy(const RunPlan& plan) {
-  const CompareOptions& compare = plan.compare;
-  NamedOutputs named;
-  AddNames("--atol", compare.atol, named);
-  AddNames("--rtol", compare.rtol, named);
-  AddNames("--check-error-stat", compare.check_error_stat, named);
-  AddNames("--error-quantile", compare.error_quantile, named);
-  AddNames("--index-tolerance", compare.index_tolerance, named);
-  AddNames("--postprocess", plan.postprocess, named);
-  return named;
+// An option is called like its field, except for the axis, which is a part of a word of --compare.
+std::string FlagOf(std::string_view field) {
+  if (field == "logits_axis") return "--compare logits";
+  std::string flag = "--" + std::string(field);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
 }
+
+// The names in each field that may differ for each output.
+struct OptionNames {
+  NamedOutputs ours, theirs;
+
+  template <typename T>
+  void operator()(const char* field, const PerOutput<T>& table, const FieldRule& rule = {}) {
+    AddNames(FlagOf(field), table, rule.ours ? ours : theirs);
+  }
+  template <typename T>
+  void operator()(const char* /*field*/, const T& /*value*/, const FieldRule& /*rule*/ = {}) {}
+
+  void Thresholds(const PerMetric<PerOutput<double>>& thresholds) {
+    for (const MetricRow* metric : MetricsByOrigin()) {
+      AddNames(std::string(metric->flag), thresholds[metric->function],
+               metric->is_ours() ? ours : theirs);
+    }
+  }
+};
 
 // What stands before R in --max-flip-rate names an output, unless it is a decision: "top1", or the
 // function of a script. Of "logits:top1" it is "logits".
@@ -52,8 +68,7 @@ std::string_view OutputOfRate(std::string_view name, const std::vector<DecisionP
   return name;
 }
 
-NamedOutputs NamedByUs(const CompareOptions& compare, const DecisionOptions& decisions) {
-  NamedOutputs named;
+void AddNamesOfDecisions(const DecisionOptions& decisions, NamedOutputs& named) {
   for (const DecisionPlan& decision : decisions.decisions) {
     if (!decision.output.empty()) named.emplace_back("--decision", decision.output);
   }
@@ -61,13 +76,6 @@ NamedOutputs NamedByUs(const CompareOptions& compare, const DecisionOptions& dec
     const std::string_view output = OutputOfRate(name, decisions.decisions);
     if (!output.empty()) named.emplace_back("--max-flip-rate", output);
   }
-  AddNames("--tolerance", compare.tolerance, named);
-  AddNames("--compare logits", compare.logits_axis, named);
-  AddNames("--logits-kl-threshold", compare.logits_kl_threshold, named);
-  AddNames("--logits-top1-threshold", compare.logits_top1_threshold, named);
-  AddNames("--max-mismatch-share", compare.max_mismatch_share, named);
-  AddNames("--max-mismatch-excess", compare.max_mismatch_excess, named);
-  return named;
 }
 
 // Empty: all of them are there.
@@ -83,7 +91,7 @@ std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string
     });
     if (found || in_whole) continue;
     const std::string near = DidYouMean(CloseMatches(name, known, 1));
-    return std::string(flag) + ": there is no output '" + std::string(name) + "'" +
+    return flag + ": there is no output '" + std::string(name) + "'" +
            (near.empty() ? ", but " + JoinedUpTo(outputs, kMostNames, Quoted) : near);
   }
   return "";
@@ -93,15 +101,14 @@ std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string
 
 Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
                         std::span<const std::string> wholes) {
-  NamedOutputs theirs = NamedByPolygraphy(plan), ours = NamedByUs(plan.compare, plan.decisions);
-  for (const MetricRow* metric : MetricsByOrigin()) {
-    AddNames(metric->flag, plan.compare->thresholds[metric->function],
-             metric->is_ours() ? ours : theirs);
-  }
-  if (std::string missing = WhatIsMissing(ours, outputs, wholes); !missing.empty()) {
+  OptionNames names;
+  AddNamesOfDecisions(plan.decisions, names.ours);
+  CompareOptions::EachField(*plan.compare, names);
+  names("postprocess", plan.postprocess);
+  if (std::string missing = WhatIsMissing(names.ours, outputs, wholes); !missing.empty()) {
     return InvalidArgument(std::move(missing));
   }
-  if (std::string missing = WhatIsMissing(theirs, outputs, wholes); !missing.empty()) {
+  if (std::string missing = WhatIsMissing(names.theirs, outputs, wholes); !missing.empty()) {
     return NotFound(std::move(missing));
   }
   return {};

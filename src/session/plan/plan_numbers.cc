@@ -1,37 +1,27 @@
 #include "session/plan/plan_numbers.h"
 
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "compare/functions/metric_table.h"
-#include "core/number_rule.h"
 #include "util/text/number_text.h"
 #include "vernier/compare_options.h"
+#include "vernier/number_rule.h"
 
 namespace vernier {
 namespace {
 
-Status CheckPlanNumber(const std::string& setting, double value, const NumberRule& rule) {
+Status CheckNumber(const std::string& setting, double value, const NumberRule& rule) {
   if (rule.Accepts(value)) return {};
   return InvalidArgument(setting + ": expected " + std::string(rule.expected) + ", got " +
                          FormatFloatRepr(value));
 }
 
-template <typename T>
-Status CheckPlanNumbersOf(const std::string& setting, const PerOutput<T>& values,
-                          const NumberRule& rule) {
-  if (values.fallback) {
-    VERNIER_TRY(CheckPlanNumber(setting, static_cast<double>(*values.fallback), rule));
-  }
-  for (const auto& [output, value] : values.entries) {
-    VERNIER_TRY(
-        CheckPlanNumber(setting + " of '" + output + "'", static_cast<double>(value), rule));
-  }
-  return {};
-}
-
 // A decision is reported and saved by its text, so that has to say what is done.
-Status CheckDecision(const DecisionPlan& decision, size_t place) {
-  const std::string setting = "decisions.decisions[" + std::to_string(place) + "]";
+Status CheckDecision(const DecisionPlan& decision, const std::string& setting) {
   Result<DecisionPlan> parsed = ParseDecision(decision.text);
   if (!parsed.ok()) return InvalidArgument(setting + ": " + parsed.status().message());
   if (parsed->output.empty()) parsed->output = decision.output;
@@ -40,54 +30,65 @@ Status CheckDecision(const DecisionPlan& decision, size_t place) {
                          "' says: make it with ParseDecision");
 }
 
-Status CheckDecisionNumbers(const DecisionOptions& options) {
-  for (size_t i = 0; i < options.decisions.size(); ++i) {
-    VERNIER_TRY(CheckDecision(options.decisions[i], i));
+// Checks each field that has a rule. The first number that is wrong is the error of the whole.
+class NumberChecks {
+ public:
+  NumberChecks(bool lenient, std::string path, Status& status)
+      : lenient_(lenient), path_(std::move(path)), status_(status) {}
+
+  template <typename T>
+  void operator()(const char* key, const T& value, const FieldRule& rule = {}) {
+    Check(path_ + key, value, rule);
   }
-  VERNIER_TRY(CheckPlanNumbersOf("decisions.max_flip_rate", options.max_flip_rate, kShare));
-  VERNIER_TRY(CheckPlanNumbersOf("decisions.max_drop", options.max_drop, kShare));
-  VERNIER_TRY(CheckPlanNumber("decisions.max_clear_flips",
-                              static_cast<double>(options.max_clear_flips.value_or(0)),
-                              kPositions));
-  VERNIER_TRY(CheckPlanNumber("decisions.near_tie", options.near_tie.value_or(0), kAtLeast0));
-  return CheckPlanNumber("decisions.worst_flips", static_cast<double>(options.worst_flips),
-                         kFlipsKept);
-}
+
+  void Thresholds(const PerMetric<PerOutput<double>>& thresholds) {
+    for (const MetricRow& metric : MetricTable()) {
+      if (metric.higher_is_better) continue;
+      Check(path_ + std::string(metric.threshold), thresholds[metric.function], kAtLeast0);
+    }
+  }
+
+ private:
+  template <typename T>
+  void Check(const std::string& setting, const T& value, const FieldRule& rule) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      const bool checked = rule.number && !(rule.number->or_lenient && lenient_) && status_.ok();
+      if (checked) status_ = CheckNumber(setting, static_cast<double>(value), *rule.number);
+    } else if constexpr (requires { T::EachField(value, *this); }) {
+      NumberChecks part(lenient_, setting + ".", status_);
+      T::EachField(value, part);
+    }
+  }
+  template <typename T>
+  void Check(const std::string& setting, const std::optional<T>& value, const FieldRule& rule) {
+    if (value) Check(setting, *value, rule);
+  }
+  template <typename T>
+  void Check(const std::string& setting, const PerOutput<T>& values, const FieldRule& rule) {
+    Check(setting, values.fallback, rule);
+    for (const auto& [output, value] : values.entries) {
+      Check(setting + " of '" + output + "'", value, rule);
+    }
+  }
+  void Check(const std::string& setting, const std::vector<DecisionPlan>& decisions,
+             const FieldRule& /*rule*/) {
+    for (size_t i = 0; i < decisions.size() && status_.ok(); ++i) {
+      status_ = CheckDecision(decisions[i], setting + "[" + std::to_string(i) + "]");
+    }
+  }
+
+  bool lenient_;
+  std::string path_;
+  Status& status_;
+};
 
 }  // namespace
 
 Status CheckPlanNumbers(const RunPlan& plan) {
-  const CompareOptions& compare = plan.compare;
-  VERNIER_TRY(CheckPlanNumber("steps.min_token_agreement",
-                              plan.steps.min_token_agreement.value_or(0), kShare));
-  VERNIER_TRY(CheckPlanNumbersOf("compare.rtol", compare.rtol, kAtLeast0));
-  VERNIER_TRY(CheckPlanNumbersOf("compare.atol", compare.atol, kAtLeast0));
-  VERNIER_TRY(CheckPlanNumbersOf("compare.error_quantile", compare.error_quantile, kShare));
-  VERNIER_TRY(CheckPlanNumbersOf("compare.max_mismatch_share", compare.max_mismatch_share, kShare));
-  VERNIER_TRY(
-      CheckPlanNumbersOf("compare.max_mismatch_excess", compare.max_mismatch_excess, kAtLeast1));
-  VERNIER_TRY(CheckPlanNumbersOf("compare.index_tolerance", compare.index_tolerance, kPositions));
-  VERNIER_TRY(
-      CheckPlanNumbersOf("compare.logits_kl_threshold", compare.logits_kl_threshold, kAtLeast0));
-  VERNIER_TRY(
-      CheckPlanNumbersOf("compare.logits_top1_threshold", compare.logits_top1_threshold, kShare));
-  VERNIER_TRY(
-      CheckPlanNumber("compare.logits_top_k", static_cast<double>(compare.logits_top_k), kClasses));
-  for (const MetricRow& metric : MetricTable()) {
-    if (metric.higher_is_better) continue;
-    VERNIER_TRY(CheckPlanNumbersOf("compare." + std::string(metric.threshold),
-                                   compare.thresholds[metric.function], kAtLeast0));
-  }
-  VERNIER_TRY(CheckPlanNumber("compare.worst_elements", static_cast<double>(compare.worst_elements),
-                              kElementsShown));
-  VERNIER_TRY(CheckDecisionNumbers(plan.decisions));
-  VERNIER_TRY(CheckPlanNumber("inputs.max_image_pixels",
-                              static_cast<double>(plan.inputs.max_image_pixels), kAtLeast1));
-  if (plan.lenient) return {};
-  VERNIER_TRY(
-      CheckPlanNumber("execution.warm_up", static_cast<double>(plan.execution.warm_up), kCount));
-  return CheckPlanNumber("inputs.iterations",
-                         static_cast<double>(plan.inputs.iterations.value_or(0)), kCount);
+  Status status;
+  NumberChecks checks(plan.lenient, "", status);
+  RunPlan::EachField(plan, checks);
+  return status;
 }
 
 }  // namespace vernier

@@ -1,7 +1,9 @@
-// The valid numbers of a plan: the same rules apply to options and run files.
+// What the structs of a plan say about their fields in EachField(), besides name and place: the
+// same rules apply to options, run files and plans that programs fill.
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string_view>
 
 namespace vernier {
@@ -34,5 +36,26 @@ inline constexpr NumberRule kFlipsKept = {
 /// How many elements are shown: more would fill the screen, not explain more.
 inline constexpr NumberRule kElementsShown = {
     .expected = "a whole number from 0 to 10000", .least = 0, .most = 10000};
+
+/// What a field may be, and whose option sets it.
+struct FieldRule {
+  std::optional<NumberRule> number = {};  ///< none: nothing is checked here
+  bool ours = false;                      ///< no option of Polygraphy
+
+  constexpr FieldRule() = default;
+  constexpr FieldRule(const NumberRule& rule) : number(rule) {}  // NOLINT: `field(name, x, kShare)`
+};
+
+/// For an option that Polygraphy does not have.
+constexpr FieldRule Ours() {
+  FieldRule rule;
+  rule.ours = true;
+  return rule;
+}
+constexpr FieldRule Ours(const NumberRule& number) {
+  FieldRule rule = number;
+  rule.ours = true;
+  return rule;
+}
 
 }  // namespace vernier
