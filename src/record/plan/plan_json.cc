@@ -1,5 +1,6 @@
 // A RunPlan as the file of a run.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <nlohmann/json.hpp>
@@ -12,10 +13,11 @@
 #include <vector>
 
 #include "compare/functions/metric_table.h"
-#include "record/plan/plan_schema.h"
 #include "record/schema/record_json.h"
 #include "util/text/close_matches.h"
 #include "util/text/number_text.h"
+#include "vernier/compare_options.h"
+#include "vernier/run_plan.h"
 
 namespace vernier {
 namespace {
@@ -27,6 +29,27 @@ constexpr const char* kVersionKey = "vernier_run";
 constexpr int kPlanVersion = 1;
 // The key of what applies to every output without an entry of its own, as in --rtol.
 constexpr const char* kAllOutputs = "";
+
+// The names of enumerators, in their order.
+constexpr std::array<std::string_view, 3> NamesOf(RunnerPlace) {
+  return {"auto", "plugin", "python"};
+}
+constexpr std::array<std::string_view, 2> NamesOf(ShardRule) { return {"contiguous", "stride"}; }
+constexpr std::array<std::string_view, 3> NamesOf(StateSource) { return kStateSourceNames; }
+constexpr std::array<std::string_view, 4> NamesOf(ReportFormat) {
+  return {"html", "junit", "jsonl", "markdown"};
+}
+constexpr std::array<std::string_view, 4> NamesOf(PairRule) {
+  return {"neighbours", "first", "all", "named"};
+}
+constexpr std::array<std::string_view, 5> NamesOf(ErrorStat) {
+  return {"elemwise", "max", "mean", "median", "quantile"};
+}
+constexpr std::array<std::string_view, 4> NamesOf(JudgeRule) {
+  return {"unsaid", "elements", "decisions", "both"};
+}
+constexpr std::array<std::string_view, 2> NamesOf(DropType) { return {"absolute", "relative"}; }
+constexpr std::array<std::string_view, 2> NamesOf(ToleranceRule) { return {"fixed", "auto"}; }
 
 template <typename T>
 concept Enumerated = std::is_enum_v<T> && !std::same_as<T, CompareFunction>;

@@ -1,11 +1,14 @@
 #include "session/rows/accuracy_session.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <limits>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "report/files/accuracy_file.h"
-#include "report/run/accuracy_summary.h"
+#include "report/run/comparison_text.h"
 #include "run/comparison/output_names.h"
 #include "util/values/counted.h"
 #include "vernier/compare_options.h"
@@ -53,6 +56,55 @@ void LogCoverage(const AccuracyRecord& judged, Logger& log) {
             " of metrics without a threshold";
   }
   log.Info(text);
+}
+
+Severity SeverityOfAccuracy(bool passed) { return passed ? Severity::kFinish : Severity::kError; }
+
+void LogAccuracyAverages(const SavedPair& pair, const std::string& prefix, Logger& logger) {
+  const Result<std::vector<SavedOutput>> averages = Averages(pair);
+  if (!averages.ok()) {
+    logger.Critical(averages.status().message());
+    return;
+  }
+  const auto total = static_cast<int64_t>(averages->size());
+  const int64_t passed = std::count_if(averages->begin(), averages->end(),
+                                       [](const auto& output) { return Passed(output.result); });
+  logger.Log(SeverityOfAccuracy(passed == total), prefix + "Passed: " + std::to_string(passed) +
+                                                      "/" + std::to_string(total) + " outputs");
+  LogIndent indent(logger);
+  for (const SavedOutput& output : *averages) {
+    const auto* metric = std::get_if<SavedMetric>(&output.result);
+    if (metric == nullptr) continue;  // `simple` is no single metric
+    const double value = metric->value.value_or(std::numeric_limits<double>::quiet_NaN());
+    logger.Log(SeverityOfAccuracy(Passed(output.result)),
+               output.name + " | " + FormatMetricLine(metric->function, value, metric->threshold));
+  }
+}
+
+void LogAccuracyIterations(const SavedPair& pair, const std::string& prefix, Logger& logger) {
+  const PassCount count = CountPassed(pair);
+  const double share =
+      count.total == 0 ? 1 : static_cast<double>(count.passed) / static_cast<double>(count.total);
+  char rate[32];
+  std::snprintf(rate, sizeof(rate), "%.2f%%", share * 100);
+  logger.Log(SeverityOfAccuracy(count.passed == count.total),
+             prefix + "Passed: " + std::to_string(count.passed) + "/" +
+                 std::to_string(count.total) + " iterations | Pass Rate: " + rate);
+}
+
+// Polygraphy's summary, for every function and pair; under averages also each output's metric.
+// Averages must be possible (Reevaluate has checked that).
+void LogAccuracySummary(const AccuracyResults& results, Logger& logger) {
+  for (const SavedFunction& function : results.functions) {
+    for (const SavedPair& pair : function.pairs) {
+      const std::string prefix = "Accuracy Summary | " + pair.first + " vs. " + pair.second + " | ";
+      if (function.averaged) {
+        LogAccuracyAverages(pair, prefix, logger);
+      } else {
+        LogAccuracyIterations(pair, prefix, logger);
+      }
+    }
+  }
 }
 
 // Was all checked that was asked for? Where Polygraphy passes in silence, it is logged.
