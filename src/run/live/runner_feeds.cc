@@ -162,11 +162,10 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
   }
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
                            CoerceFeed(*given, runner.session().inputs, OptionsFor(index), logger));
-  // A decoding looks at its prompts, and at the tokens that are chosen, by itself; what is to be
-  // said of a sequence was said before its first step.
+  // What is to be said of a sequence was said before its first step.
   NoLog unheard;
   Logger& heard = states == nullptr ? logger : unheard;
-  if (!plan_.steps.decodes()) VERNIER_TRY(tokens_.Check(index, coerced.tensors, heard));
+  VERNIER_TRY(tokens_.Check(index, coerced.tensors, heard));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
   std::ranges::move(notes, std::back_inserter(coerced.notes));
   return coerced;
