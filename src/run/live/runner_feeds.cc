@@ -199,7 +199,11 @@ Result<CoercedFeed> RunnerFeeds::CoerceAndNote(size_t index, const TensorMap& fe
   }
   const StepStates* const states = steps_.states();
   const auto fed_back = states == nullptr ? std::span<const StatePair>() : states->FedBackTo(index);
-  odd_masks_[index] = WhyMaskMayNotFit(coerced.tensors, fed_back);
+  std::string odd = WhyMaskMayNotFit(coerced.tensors, fed_back);
+  if (!odd.empty() && odd_masks_[index].empty()) {
+    reports_.logger().Warning(PadName(runner) + " | " + odd);
+  }
+  odd_masks_[index] = std::move(odd);
   for (const std::string& note : coerced.notes) reports_.NoteOnce(runner + ": " + note);
   if (!maps_->empty()) {
     mapped.tensors.clear();
