@@ -124,14 +124,26 @@ class Bigrams(Case):
                     if suite.get("name") == "a vs. b"]
         return suite
 
-    def test_nan_ends_the_sequence(self):
+    def test_nan_parts_one_sequence_and_the_others_go_on(self):
         table = self.CYCLE.copy()
         self.model("a.onnx", table)
         table[1, 2] = np.nan
         self.model("b.onnx", table)
-        self.run_words("--decode", "greedy", "--steps", "6", code=1)
-        self.assertIn("step 2 of sequence 0 has no token for b: 'scores' of the step before holds "
-                      "NaN", self.said)
+        words = ("--decode", "greedy", "--steps", "3", "--save-outputs", "out.npz")
+        self.run_words(*words, code=1, prompt=((0,), (2,)))
+        self.assertIn("the tokens diverge where the logits are out of tolerance: step 1 of "
+                      "sequence 0, prompt 0: token 2 against none (NaN)", self.said)
+        self.assertIn("b: 'scores' holds NaN at its last position and chooses no token at step 1 "
+                      "of sequence 0, prompt 0", self.said)
+        self.assertNotIn("not done", self.said)
+        pair = json.loads(self.path("r.json").read_text())["pairs"][0]
+        self.assertEqual(pair["decode"]["tokens"], 6)
+        self.assertIn("token 2 against none (NaN)", self.vernier("compare", "out.npz").out)
+        # Nothing else says so of a runner that is compared with none.
+        self.save_feeds("feeds.json", [{"ids": np.array([[0]], "i4")}])
+        ended = self.vernier("run", "b.onnx", "--onnxrt", "--load-inputs", "feeds.json", *words)
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("not done: --decode: ", ended.out + ended.err)
 
     def test_what_makes_no_sense_is_named(self):
         self.model("a.onnx", self.CYCLE)

@@ -77,5 +77,47 @@ class FailFast(ShardCase):
                 self.expect_whole(whole, self.shards(words, count, rule))
 
 
+class FailedRunners(ShardCase):
+    """A script that dies or raises in its fourth inference, beside one that goes on."""
+
+    SCRIPT = """import os
+
+class Runner:
+    def __init__(self):
+        self.inferences = 0
+
+    def infer(self, feed):
+        self.inferences += 1
+        if self.inferences == 4:
+            END
+        return {"y": feed["x"] * 2, "hn": feed["h"] + feed["x"]}
+
+def load(path):
+    return Runner()
+"""
+
+    def test_a_runner_that_fails_ends_the_run(self):
+        self.path("a.py").write_text(self.SCRIPT.replace("END", "pass"))
+        np.savez(self.path("x.npz"), x=np.ones((6, 4), "f4"), h=np.zeros((1, 4), "f4"))
+        steps = ["--feed-back", "hn:h", "--step-slice", "x:axis=0,size=1"]
+        for end, why in (("os._exit(9)", "ended with exit status 9 while running iteration 3"),
+                         ("raise ValueError('no')", "ValueError: no")):
+            self.path("b.py").write_text(self.SCRIPT.replace("END", end))
+            for fail_fast, made, begun in (([], 12, 12), (["--fail-fast"], 4, 6)):
+                with self.subTest(end=end, fail_fast=fail_fast):
+                    ended = self.vernier("run", "--runner", "a=a.py", "--runner", "b=b.py",
+                                         "--load-inputs", "x.npz", "x.npz", *steps,
+                                         "--save-outputs", "out.npz", *fail_fast)
+                    said = ended.out + ended.err
+                    self.assertEqual(ended.code, 6, said)
+                    self.assertIn(why, said)
+                    self.assertIn(f"only 3 of {begun} iterations could be compared: b has no "
+                                  f"iterations 3 to {begun - 1}", said)
+                    with np.load(self.path("out.npz")) as saved:
+                        kept = [name for name in saved if name.endswith("/y")]
+                    self.assertEqual(sum(name.startswith("a/") for name in kept), made, kept)
+                    self.assertEqual(sum(name.startswith("b/") for name in kept), 3, kept)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -76,6 +76,67 @@ class FedTokens(Case):
         self.feed([1, 2, 3, 16], "--lenient", code=6)
 
 
+class AdvancedPositions(Case):
+    """--advance makes positions that a table has no rows for: OpenVINO takes another row."""
+
+    def setUp(self):
+        super().setUp()
+        info = [helper.make_tensor_value_info(*value) for value in (
+            ("input_ids", TensorProto.INT64, ["n", "t"]),
+            ("position_ids", TensorProto.INT64, ["n", "t"]),
+            ("logits", TensorProto.FLOAT, ["n", "t", 16]))]
+        draw = np.random.default_rng(5)
+        nodes = [helper.make_node("Gather", ["words", "input_ids"], ["a"]),
+                 helper.make_node("Gather", ["places", "position_ids"], ["b"], name="place"),
+                 helper.make_node("Add", ["a", "b"], ["logits"])]
+        weights = [numpy_helper.from_array(draw.normal(size=(rows, 16)).astype("f4"), name)
+                   for name, rows in (("words", 16), ("places", 8))]
+        graph = helper.make_graph(nodes, "g", info[:2], info[2:], weights)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+
+    def run_steps(self, *words, positions=(0, 1, 2), code):
+        np.savez(self.path("x.npz"), input_ids=np.array([[3, 4, 5]], "i8"),
+                 position_ids=np.array([positions], "i8"))
+        ended = self.vernier("run", "m.onnx", "--openvino", "--load-inputs", "x.npz", *words)
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, code, said)
+        return said
+
+    def test_a_position_beyond_the_table_is_refused_before_anything_runs(self):
+        decode = ("--decode", "greedy", "--advance", "position_ids:+1", "--steps")
+        said = self.run_steps(*decode, "7", code=3)
+        self.assertIn("--advance position_ids:+1: at step 6 of sequence 0, a value would be 8, and "
+                      "'places', in which Gather 'place' looks it up, has 8 rows, from 0 to 7: "
+                      "--steps 6 is the most that fits (--lenient leaves it to the runtime)", said)
+        self.assertNotIn("Iteration: 0", said)
+        self.run_steps(*decode, "6", code=0)
+        self.run_steps(*decode, "7", "--lenient", code=0)
+        self.assertIn("is not in the vocabulary: Gather 'place' looks it up in 'places'",
+                      self.run_steps(*decode, "2", positions=(0, 1, 8), code=3))
+
+    def test_so_is_one_of_steps_that_take_slices(self):
+        """All positions of a step are advanced then."""
+        np.savez(self.path("long.npz"), input_ids=np.full((1, 20), 3, "i8"),
+                 position_ids=np.array([[0, 1, 2]], "i8"))
+        ended = self.vernier("run", "m.onnx", "--openvino", "--load-inputs", "long.npz",
+                             "--step-slice", "input_ids:axis=1,size=3", "--advance",
+                             "position_ids:+3")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("at step 2 of sequence 0, a value would be 8", ended.out + ended.err)
+
+    def test_one_that_is_counted_below_0_is_refused(self):
+        down = ("--decode", "greedy", "--steps", "4", "--advance", "position_ids:-1")
+        self.assertIn("--advance position_ids:-1: at step 3 of sequence 0, a value would be -1, "
+                      "which counts from the end in ONNX, and not in every runtime: --steps 3",
+                      self.run_steps(*down, code=3))
+        self.run_steps(*down, "--lenient", code=0)
+        # Of padding: it was fed so.
+        up = ("--decode", "greedy", "--steps", "4", "--advance", "position_ids:+1")
+        self.assertIn("token -1 at (0, 0) counts from the end of the 8 rows of 'places'",
+                      self.run_steps(*up, positions=(-1, 0, 1), code=0))
+
+
 class Masks(Case):
     def test_a_mask_of_another_length_is_named_where_the_runner_fails(self):
         info = [helper.make_tensor_value_info(*value) for value in (

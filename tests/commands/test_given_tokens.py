@@ -262,6 +262,7 @@ class GivenTokens(Case):
         self.run_two(texts=texts, prompts=prompts)
         self.assertEqual(self.chosen["a"][3:], [token for (token,) in greedy(
             None, prompts[1], 3, [[id] for id in texts[2]])])
+        self.assertNotIn("were not used", self.said)
 
     def test_rows_that_nobody_takes_are_named(self):
         self.run_two(texts=np.concatenate([self.TEXTS, self.TEXTS]))

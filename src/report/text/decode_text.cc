@@ -32,6 +32,7 @@ std::string KindInWords(const PairRecord& pair, const DivergenceRecord& divergen
   }
   if (divergence.kind == "beyond tolerance") return ": the logits are out of tolerance";
   if (divergence.kind == "not compared") return ": the logits were not compared";
+  if (divergence.kind == "other vocabulary") return ": the vocabularies differ";
   return ": not judged";
 }
 
@@ -39,7 +40,8 @@ std::string KindInWords(const PairRecord& pair, const DivergenceRecord& divergen
 const DivergenceRecord* ShownDivergence(const DecodeRecord& decode) {
   const std::vector<DivergenceRecord>& all = decode.divergences;
   const auto counts = std::ranges::find_if(all, [](const DivergenceRecord& divergence) {
-    return divergence.kind == "beyond tolerance" || divergence.kind == "not compared";
+    return divergence.kind == "beyond tolerance" || divergence.kind == "not compared" ||
+           divergence.kind == "other vocabulary";
   });
   if (counts != all.end()) return &*counts;
   return all.empty() ? nullptr : &all.front();

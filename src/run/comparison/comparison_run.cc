@@ -261,9 +261,9 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, ComparedStep
       MatchedSides sides,
       pair.matching.Match(*step.outputs[pair.first], *step.outputs[pair.second], detail_.device));
   step_sides_.FitWholeSequences(pair, sides);
-  if (step.detail.positions != nullptr) {
-    step.detail.positions =
-        parts_.positions->ForPair(axes_.masks, {pair.first, pair.second}, sides);
+  if (parts_.positions != nullptr) {
+    VERNIER_TRY(parts_.positions->FitPair(axes_.masks, {pair.first, pair.second}, sides,
+                                          step.detail.positions));
   }
   if (bounds_.elements != nullptr) {
     step.detail.bounds = &bounds_.elements->For(pair.first, pair.second, sides.a().outputs,

@@ -53,9 +53,11 @@ void KeepTotals(const RunPlan& plan, const ComparedPair& pair, PairRecord& recor
                 std::vector<std::string>& notes) {
   for (OutputRecord& output : record.outputs) {
     const LogitsTotalGate* const gate = pair.recorder.LogitsGateOf(output.name);
-    const std::string beyond = gate == nullptr ? "" : gate->DescribeBeyondNoise();
-    if (!beyond.empty()) {
-      notes.push_back(pair.label() + ": output '" + output.name + "': " + beyond);
+    for (const auto describe :
+         {&LogitsTotalGate::DescribeBeyondNoise, &LogitsTotalGate::DescribePeak}) {
+      const std::string why = gate == nullptr ? "" : (gate->*describe)();
+      if (why.empty()) continue;
+      notes.push_back(pair.label() + ": output '" + output.name + "': " + why);
     }
     if (!PassesByTotal(plan, pair, output.name)) continue;
     output.failed_gates.clear();

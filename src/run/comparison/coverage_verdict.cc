@@ -117,6 +117,17 @@ void JudgeOutputCoverage(const VerdictScope& scope, const ComparedPair& pair,
   }
 }
 
+// Other outputs may be empty for good reasons, and agree then; logits that were asked for are not.
+void JudgeEmptyLogits(const VerdictScope& scope, const ComparedPair& pair,
+                      const PairRecord& record) {
+  for (const OutputRecord& output : record.outputs) {
+    const bool empty = output.logits && output.compared > 0 && output.elements == 0;
+    if (!empty || output.without_numbers > 0) continue;
+    scope.NotDone(pair.label() + ": --compare logits: output '" + output.name +
+                  "' has no elements in any iteration: there is nothing to judge");
+  }
+}
+
 // A state that only one side hands on, or that --map-outputs leaves out on one side, has nothing to
 // be compared with.
 void JudgeStates(const VerdictScope& scope, const ComparedPair& pair, const PairRecord& record) {
@@ -164,6 +175,7 @@ void JudgeCoverage(const VerdictScope& scope, const ComparedPair& pair, const Pa
     scope.NotDone(who + "no iteration was compared");
   }
   JudgeOutputCoverage(scope, pair, record);
+  JudgeEmptyLogits(scope, pair, record);
   if (plan.strict) AddLeftOut(scope, pair, record);
 }
 

@@ -149,7 +149,8 @@ void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t 
   const Tensor &first = *logits.first, &second = *logits.second;
   ++record_.tokens;
   // A side that has ended is fed the stop token, and does not choose it.
-  const bool agrees = a == b && a != kNoChoice && !prompt.one_ended;
+  const bool other_vocabulary = first.dims().back() != second.dims().back();
+  const bool agrees = a == b && a != kNoChoice && !prompt.one_ended && !other_vocabulary;
   agreement_.Add(position.step, agrees);
   if (agrees) {
     ++record_.agreeing;
@@ -168,7 +169,7 @@ void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t 
                                .second_token = b,
                                .first_margin = LogitOf(first, row, a) - LogitOf(first, row, b),
                                .second_margin = LogitOf(second, row, b) - LogitOf(second, row, a)};
-  open_[iteration].push_back({found, IsClose(found, row, first, second)});
+  open_[iteration].push_back({found, IsClose(found, row, first, second), other_vocabulary});
 }
 
 bool PairTokens::IsAfterDivergence(const StepPosition& position) const {
@@ -206,13 +207,19 @@ void PairTokens::LeaveOut(int64_t iteration, const StepPosition& position) {
 }
 
 void PairTokens::Judge(int64_t iteration, std::optional<Verdict> logits) {
-  if (!logits) return Settle(iteration, "not compared", &DecodeRecord::beyond_tolerance);
   const auto found = open_.find(iteration);
   if (found == open_.end()) return;
   for (Open& open : found->second) {
-    const bool tie = logits->within && (logits->by_element || open.is_close);
-    SettleOne(std::move(open.divergence), tie ? "near tie" : "beyond tolerance",
-              tie ? &DecodeRecord::near_ties : &DecodeRecord::beyond_tolerance);
+    const bool chosen =
+        open.divergence.first_token != kNoChoice && open.divergence.second_token != kNoChoice;
+    const bool tie = chosen && logits && logits->within && (logits->by_element || open.is_close);
+    const char* const kind = open.other_vocabulary ? "other vocabulary"
+                             : !logits             ? "not compared"
+                             : tie                 ? "near tie"
+                                                   : "beyond tolerance";
+    SettleOne(
+        std::move(open.divergence), kind,
+        tie && !open.other_vocabulary ? &DecodeRecord::near_ties : &DecodeRecord::beyond_tolerance);
   }
   open_.erase(found);
 }

@@ -106,6 +106,7 @@ class PairTokens {
     /// Both margins are at most six times as large as the RMS difference of the row's other values,
     /// or what the default tolerances allow.
     bool is_close = false;
+    bool other_vocabulary = false;  ///< then equal tokens do not mean the same
   };
   void SettleOne(DivergenceRecord divergence, const char* kind, int64_t DecodeRecord::*count);
   void Settle(int64_t iteration, const char* kind, int64_t DecodeRecord::*count);

@@ -126,6 +126,31 @@ TEST_F(PairTokensTest, NanIsNoToken) {
   EXPECT_TRUE(std::isnan(record.divergences[0].first_margin));
 }
 
+// However two NaN compare.
+TEST_F(PairTokensTest, NanMakesNoNearTie) {
+  const std::vector<float> values(6, std::numeric_limits<float>::quiet_NaN());
+  const Tensor broken = *Tensor::Copy(DType::kFloat32, {2, 1, 3}, std::as_bytes(std::span(values)));
+  Note(0, broken, broken);
+  tokens_.Judge(0, {{.within = true}});
+  EXPECT_EQ(tokens_.Record()->near_ties, 0);
+  EXPECT_EQ(tokens_.Record()->beyond_tolerance, 2);
+}
+
+TEST_F(PairTokensTest, TokensOfAnotherVocabularyDoNotAgree) {
+  const std::vector<float> values = {1, 0, 0, 0, 0, 1, 0, 0};
+  const Tensor four = *Tensor::Copy(DType::kFloat32, {2, 1, 4}, std::as_bytes(std::span(values)));
+  for (const bool compared : {true, false}) {
+    tokens_ = PairTokens(StepPlan());
+    Note(0, Choosing(0, 1), four);
+    tokens_.Judge(0,
+                  compared ? std::optional<PairTokens::Verdict>{{.within = true}} : std::nullopt);
+    const DecodeRecord record = *tokens_.Record();
+    EXPECT_EQ(record.agreeing, 0);
+    EXPECT_EQ(record.beyond_tolerance, 2);
+    EXPECT_EQ(record.divergences[0].kind, "other vocabulary");
+  }
+}
+
 TEST_F(PairTokensTest, WhatCannotBeToldIsCounted) {
   tokens_.Note(0, {0, 0, 4}, "logits", {nullptr, nullptr});
   EXPECT_EQ(tokens_.missed(), 1);

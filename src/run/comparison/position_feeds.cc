@@ -207,6 +207,10 @@ void PositionFeeds::LookForUnfitMask(const char* usual, const TensorMap& feed) {
   if (mask == nullptr || !options_->mask.empty() || !given_ || !unfit_mask_.empty()) return;
   const std::string why = WhyUnfit(*mask);
   if (why.empty()) return;
+  const std::string value = HoldsPositionValues(mask->dtype()) ? WhyNoMask(*mask) : "";
+  if (mask->dtype() != DType::kBool && !value.empty()) {
+    bad_mask_ = BadMask{usual, value, mask->dims()};
+  }
   unfit_mask_ = "the input '" + std::string(usual) + "' " + why +
                 ", where 1 and 0 would mark positions, so all positions are compared (--mask none "
                 "says so, --mask INPUT names another input)";
@@ -268,6 +272,33 @@ const FedPositions* PositionFeeds::ForPair(MaskAxes& axes, const MaskAxes::Strea
     mask->outputs = axes.OutputsAlong(mask->source, streams, sides);
   }
   return &of_pair_;
+}
+
+Status PositionFeeds::FitPair(MaskAxes& axes, const MaskAxes::Streams& streams,
+                              const MatchedSides& sides, const FedPositions*& positions) {
+  VERNIER_TRY(CheckMask(axes, streams, sides));
+  if (positions != nullptr) positions = ForPair(axes, streams, sides);
+  return {};
+}
+
+Status PositionFeeds::CheckMask(MaskAxes& axes, const MaskAxes::Streams& streams,
+                                const MatchedSides& sides) const {
+  if (!bad_mask_ || options_->mask == kNoMask || !axes.IsFed(bad_mask_->input, streams)) return {};
+  const auto& [input, value, dims] = *bad_mask_;
+  const std::vector<std::string> elsewhere = axes.OutputsElsewhere(input, streams, sides);
+  const bool of_logits =
+      for_logits_ && std::ranges::any_of(sides.pairing.pairs, [&](const OutputPair& pair) {
+        const NamedTensor& output = sides.a().outputs[pair.a];
+        const Dims& of = output.tensor.dims();
+        return of.size() == 3 && Dims{of[0], of[1]} == dims &&
+               std::ranges::find(elsewhere, output.name) == elsewhere.end();
+      });
+  const bool of_elements =
+      for_elements_ && may_trust_names_ && !axes.OutputsAlong(input, streams, sides).empty();
+  if (!of_logits && !of_elements) return {};
+  return Malformed("the input '" + input + "' holds " + value +
+                   ", where 1 marks positions that are compared and 0 those that are left out: "
+                   "correct it, or add --mask none to compare all positions");
 }
 
 void PositionFeeds::Forget(int64_t iteration) {

@@ -87,10 +87,12 @@ class PositionFeeds {
   /// What is known of an iteration, which is this step; `steps`: there are steps at all. Null:
   /// nothing is.
   const FedPositions* For(int64_t iteration, const StepPosition& position, bool steps);
-  /// The same for two streams: of a mask that was not named nothing unless both were fed with it,
-  /// and of elements only outputs whose positions are along its axis for sure. After For().
-  const FedPositions* ForPair(MaskAxes& axes, const MaskAxes::Streams& streams,
-                              const MatchedSides& sides);
+  /// Makes of that what is known of two streams: of a mask that was not named nothing unless both
+  /// were fed with it, and of elements only outputs whose positions are along its axis for sure.
+  /// kMalformed where a mask that was not named, and would leave out positions of these two, holds
+  /// an integer that is neither 0 nor 1. After For().
+  Status FitPair(MaskAxes& axes, const MaskAxes::Streams& streams, const MatchedSides& sides,
+                 const FedPositions*& positions);
   /// Releases an iteration that was compared, and those before it.
   void Forget(int64_t iteration);
 
@@ -108,6 +110,10 @@ class PositionFeeds {
 
  private:
   explicit PositionFeeds(const RunPlan& plan);
+  const FedPositions* ForPair(MaskAxes& axes, const MaskAxes::Streams& streams,
+                              const MatchedSides& sides);
+  Status CheckMask(MaskAxes& axes, const MaskAxes::Streams& streams,
+                   const MatchedSides& sides) const;
   void LookForUnfitMask(const char* usual, const TensorMap& feed);
   Result<std::optional<PositionValues>> Take(const std::string& asked, std::string_view usual,
                                              const TensorMap& feed,
@@ -124,9 +130,14 @@ class PositionFeeds {
   TakenRows rows_;
   StepStarts starts_;
   std::string foreign_token_, unfit_mask_;
-  bool given_;            // inputs are not drawn at random
-  bool may_trust_names_;  // no script has changed outputs
-  bool in_shard_;         // the other iterations' batches are not known
+  struct BadMask {
+    std::string input, value;
+    Dims dims;
+  };
+  std::optional<BadMask> bad_mask_;  // the first
+  bool given_;                       // inputs are not drawn at random
+  bool may_trust_names_;             // no script has changed outputs
+  bool in_shard_;                    // the other iterations' batches are not known
 };
 
 }  // namespace vernier

@@ -55,12 +55,14 @@ void JudgeBeyondTolerance(const VerdictScope& scope, const ComparedPair& pair,
   if (decode.beyond_tolerance == 0) return;
   const auto beyond =
       std::ranges::find_if(decode.divergences, [](const DivergenceRecord& divergence) {
-        return divergence.kind == "beyond tolerance" || divergence.kind == "not compared";
+        return divergence.kind == "beyond tolerance" || divergence.kind == "not compared" ||
+               divergence.kind == "other vocabulary";
       });
   const bool found = beyond != decode.divergences.end();
-  const std::string why = found && beyond->kind == "not compared"
-                              ? ", and the logits were not compared"
-                              : " where the logits are out of tolerance";
+  const std::string kind = found ? beyond->kind : "";
+  const std::string why = kind == "not compared"       ? ", and the logits were not compared"
+                          : kind == "other vocabulary" ? " where the vocabularies differ"
+                                                       : " where the logits are out of tolerance";
   std::string sentence = pair.label() + ": the tokens diverge" + why +
                          (found ? ": " + DescribeBeyond(*beyond) : std::string());
   if (scope.judges_elements()) return scope.Reject(std::move(sentence));
@@ -74,11 +76,13 @@ void JudgeOnlyFirstSteps(const VerdictScope& scope, const ComparedPair& pair,
   const bool goes_on = !plan.steps.feed_back.empty() || !plan.steps.advances.empty();
   const bool left_out = decode.steps_after > 0 || decode.steps_after_end > 0;
   if (!goes_on || !left_out || !pair.tokens.saw_only_first_steps()) return;
+  const bool ended = decode.forced && decode.steps_after_end > 0;
   std::string sentence =
       pair.label() +
-      ": --decode: every prompt ends or diverges at its first token, so no step to which "
-      "anything "
-      "was fed back was compared: add --state reference or --tokens to compare the steps after it";
+      ": --decode: every prompt ends or diverges at its first token, so no step to which anything "
+      "was fed back was compared: " +
+      (ended ? "take other prompts, or leave out --decode-stop"
+             : "add --state reference or --tokens to compare the steps after it");
   if (plan.lenient && !plan.strict) return scope.run.notes.push_back(std::move(sentence));
   scope.NotDone(std::move(sentence));
 }

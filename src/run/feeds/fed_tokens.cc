@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/coordinates.h"
 #include "inputs/cast_tensor.h"
@@ -58,6 +59,22 @@ Status CheckTables(const std::vector<TokenTable>& tables, const TensorMap& feed,
   return {};
 }
 
+// What counts places or tokens from 0 on, whatever a model does with it.
+bool CountsFromZero(std::string_view input) {
+  return input.ends_with("position_ids") || input.ends_with("cache_position") ||
+         input.ends_with("input_ids");
+}
+
+std::string ValueWouldBe(int64_t value) { return "a value would be " + std::to_string(value); }
+
+Status CheckNotBelowZero(const NamedTensor& made, std::span<const int64_t> values, bool looked_up) {
+  const auto least = std::ranges::min_element(values);
+  if (least == values.end() || *least >= 0 || !(looked_up || CountsFromZero(made.name))) return {};
+  return Malformed(ValueWouldBe(*least) +
+                   (looked_up ? ", which counts from the end in ONNX, and not in every runtime"
+                              : ", and '" + made.name + "' counts from 0 on"));
+}
+
 }  // namespace
 
 Status CheckTokens(const ModelPlan& model, const TensorMap& feed, Logger& logger) {
@@ -77,6 +94,24 @@ const std::vector<TokenTable>& FedTokens::TablesOf(size_t index) const {
 Status FedTokens::Check(size_t index, const TensorMap& feed, Logger& logger) const {
   if (plan_->lenient || std::ranges::none_of(feed, MayBeTokens)) return {};
   return CheckTables(TablesOf(index), feed, logger);
+}
+
+Status FedTokens::CheckMade(size_t index, const NamedTensor& made, bool down) const {
+  if (plan_->lenient || !MayBeTokens(made)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(made.tensor, DType::kInt64));
+  const std::span<const int64_t> values = wide.As<int64_t>();
+  bool looked_up = false;
+  for (const TokenTable& table : TablesOf(index)) {
+    if (table.input != made.name) continue;
+    looked_up = true;
+    const auto beyond = std::ranges::find_if(
+        values, [&](int64_t value) { return value >= table.rows || value < -table.rows; });
+    if (beyond == values.end()) continue;
+    return Malformed(ValueWouldBe(*beyond) + ", and '" + table.table + "', in which " + table.node +
+                     " looks it up, has " + std::to_string(table.rows) + " rows, from 0 to " +
+                     std::to_string(table.rows - 1));
+  }
+  return down ? CheckNotBelowZero(made, values, looked_up) : Status();
 }
 
 }  // namespace vernier

@@ -28,6 +28,10 @@ class FedTokens {
   /// Of a feed in the names of runner `index`; --lenient leaves it to the runner.
   Status Check(size_t index, const TensorMap& feed, Logger& logger) const;
 
+  /// Of what --advance makes of an input: kMalformed, without its subject, where a value is beyond
+  /// the rows that a runner looks up with it, or, of one that counts `down`, below 0.
+  Status CheckMade(size_t index, const NamedTensor& made, bool down) const;
+
  private:
   const std::vector<TokenTable>& TablesOf(size_t index) const;
 

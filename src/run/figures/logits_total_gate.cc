@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "util/text/number_text.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 namespace {
@@ -50,6 +51,9 @@ void LogitsTotalGate::Add(const OutputComparison& output, const OutputRow& row, 
   divergence_ += logits.kl_mean * count;
   equal_ += std::round(logits.top1_judged * count);
   means_.push_back(logits.kl_mean);
+  if (peak_.iteration < 0 || logits.kl_max > peak_.divergence) {
+    peak_ = {iteration, logits.kl_max, logits.kl_max_position};
+  }
   if (worst_.iteration < 0 || logits.kl_mean > worst_.mean) worst_ = {iteration, logits.kl_mean};
 }
 
@@ -73,6 +77,17 @@ std::string LogitsTotalGate::DescribeBeyondNoise() const {
          std::to_string(worst_.iteration) + " has a mean KL divergence of " +
          FormatG(worst_.mean, 5) + " nats, beyond the noise of the others (up to " +
          FormatG(Limit(), 3) + ")";
+}
+
+std::string LogitsTotalGate::DescribePeak() const {
+  constexpr double kHidden = 100;
+  if (fails_otherwise_ || !Passes() || !(kl_threshold_ > 0)) return "";
+  if (!(peak_.divergence > kHidden * kl_threshold_)) return "";
+  return "the mean KL divergence is within its threshold, but that of position " +
+         FormatDims(peak_.position) + " in iteration " + std::to_string(peak_.iteration) + " is " +
+         FormatG(peak_.divergence, 5) + " nats, " +
+         FormatG(std::round(peak_.divergence / kl_threshold_), 6) +
+         " times that: a fault of few positions hides in a mean of many";
 }
 
 }  // namespace vernier

@@ -26,7 +26,16 @@ class LogitsTotalGate {
   /// A sentence on the iteration that fails although all positions together pass; empty: none.
   std::string DescribeBeyondNoise() const;
 
+  /// A sentence on the position with the largest divergence where that is hidden by the mean: more
+  /// than a hundred times the threshold, which the mean of all positions is within. Empty: none.
+  std::string DescribePeak() const;
+
  private:
+  struct Peak {
+    int64_t iteration = -1;
+    double divergence = 0;
+    std::vector<int64_t> position;
+  };
   struct Worst {
     int64_t iteration = -1;
     double mean = 0;
@@ -41,6 +50,7 @@ class LogitsTotalGate {
   double divergence_ = 0, equal_ = 0;  // sums over positions
   double positions_ = 0;
   Worst worst_;
+  Peak peak_;
   std::vector<double> means_;
 };
 

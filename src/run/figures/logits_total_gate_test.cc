@@ -16,12 +16,18 @@ constexpr double kThreshold = 1e-3;
 // Iterations of as many positions each, judged by themselves as JudgeLogits judges them.
 class Gate {
  public:
+  Gate& AddPeak(double mean, double peak) {
+    peak_ = peak;
+    return Add(mean, 1000);
+  }
   Gate& Add(double mean, int64_t positions = 1, double top1 = 1, int64_t nan = 0) {
     OutputRow row;
     LogitsRecord& logits = row.logits.emplace();
     logits.compared = positions;
     logits.nan = nan;
     logits.kl_mean = mean;
+    logits.kl_max = peak_;
+    logits.kl_max_position = {0, 17};
     logits.kl_threshold = kThreshold;
     logits.top1_judged = top1;
     logits.top1_threshold = 0.9;
@@ -41,10 +47,13 @@ class Gate {
   bool Excuses() const { return gate_.Excuses(); }
   std::string Beyond() const { return gate_.DescribeBeyondNoise(); }
 
+  std::string Peak() const { return gate_.DescribePeak(); }
+
   bool other_fails = false;
 
  private:
   LogitsTotalGate gate_;
+  double peak_ = 0;
   int64_t iteration_ = 0;
 };
 
@@ -58,6 +67,15 @@ TEST(LogitsTotalGate, TheMeanOfAllPositionsDecides) {
   EXPECT_FALSE(Gate().Add(2e-3).Excuses());
   EXPECT_FALSE(Gate().Add(2e-4).Add(3e-4).Excuses());
   EXPECT_EQ(Gate().Add(1.3e-3).Add(9e-4).Beyond(), "");
+}
+
+TEST(LogitsTotalGate, APositionThatTheMeanHidesIsNamed) {
+  EXPECT_EQ(Gate().AddPeak(5e-4, 0.09).AddPeak(5e-4, 0.08).Peak(), "");
+  EXPECT_EQ(Gate().AddPeak(5e-4, 0.09).AddPeak(5e-4, 0.5).AddPeak(5e-4, 0.3).Peak(),
+            "the mean KL divergence is within its threshold, but that of position (0, 17) in "
+            "iteration 1 is 0.5 nats, 500 times that: a fault of few positions hides in a mean of "
+            "many");
+  EXPECT_EQ(Gate().AddPeak(5e-3, 0.5).Peak(), "");  // which fails anyway
 }
 
 TEST(LogitsTotalGate, TheShareOfAllPositionsDecides) {

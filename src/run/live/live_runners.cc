@@ -43,6 +43,11 @@ bool LiveRunners::any_alive() const {
                      [](const LiveRunner& runner) { return runner.alive(); });
 }
 
+bool LiveRunners::any_failed() const {
+  return std::ranges::any_of(runners_,
+                             [](const LiveRunner& runner) { return !runner.failure().ok(); });
+}
+
 bool LiveRunners::lacks_needed() const {
   return needs_every_runner_ && std::ranges::any_of(runners_, [](const LiveRunner& runner) {
            return runner.failure().code() == StatusCode::kUnavailable;

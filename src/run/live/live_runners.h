@@ -43,6 +43,7 @@ class LiveRunners {
   const LiveRunner& operator[](size_t index) const { return runners_[index]; }
   std::deque<LiveRunner>& all() { return runners_; }
   bool any_alive() const;
+  bool any_failed() const;
   /// True if a runner that the caller requires is unavailable (kUnavailable).
   bool lacks_needed() const;
   /// Of their models: with outputs that are marked or chosen.

@@ -162,11 +162,10 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
   }
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
                            CoerceFeed(*given, runner.session().inputs, OptionsFor(index), logger));
-  // A decoding looks at its prompts, and at the tokens that are chosen, by itself; what is to be
-  // said of a sequence was said before its first step.
+  // What is to be said of a sequence was said before its first step.
   NoLog silence;
   Logger& token_log = states == nullptr ? logger : silence;
-  if (!plan_.steps.decodes()) VERNIER_TRY(tokens_.Check(index, coerced.tensors, token_log));
+  VERNIER_TRY(tokens_.Check(index, coerced.tensors, token_log));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
   std::ranges::move(notes, std::back_inserter(coerced.notes));
   return coerced;
@@ -200,7 +199,11 @@ Result<CoercedFeed> RunnerFeeds::CoerceAndNote(size_t index, const TensorMap& fe
   }
   const StepStates* const states = steps_.states();
   const auto fed_back = states == nullptr ? std::span<const StatePair>() : states->FedBackTo(index);
-  odd_masks_[index] = WhyMaskMayNotFit(coerced.tensors, fed_back);
+  std::string odd = WhyMaskMayNotFit(coerced.tensors, fed_back);
+  if (!odd.empty() && odd_masks_[index].empty()) {
+    reports_.logger().Warning(PadName(runner) + " | " + odd);
+  }
+  odd_masks_[index] = std::move(odd);
   for (const std::string& note : coerced.notes) reports_.NoteOnce(runner + ": " + note);
   if (!maps_->empty()) {
     mapped.tensors.clear();

@@ -81,6 +81,20 @@ void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
   if (!unused.empty()) record.notes.push_back(unused);
 }
 
+// Pairs have failed by it; where nothing is compared, nothing else says so.
+void NoteNanLogits(const LiveRuns& live, RunOutcome& outcome) {
+  const StepStates* const steps = live.steps();
+  const Decoding* const decoding = steps == nullptr ? nullptr : steps->decoding();
+  if (decoding == nullptr) return;
+  const bool compared = !outcome.record.pairs.empty();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < live.size(); ++i) names.push_back(steps->ShownName(i));
+  for (const std::string& sentence : decoding->DescribeNans(names)) {
+    outcome.faults.incomplete |= !compared;
+    (compared ? outcome.record.notes : outcome.record.faults).push_back("--decode: " + sentence);
+  }
+}
+
 void NoteNanInputs(const LiveRuns& live, RunRecord& record) {
   if (live.steps() == nullptr) return;
   for (const auto& [input, sentence] : live.steps()->nan_inputs()) {
@@ -282,6 +296,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
   if (!ending.aborted) JudgeOneStep(live, outcome);
+  NoteNanLogits(live, outcome);
   NoteRandomInputs(plan, outcome.record);
   NoteInputsOfSavedSides(plan, outcome.record);
   NoteImagesLeftOut(plan, outcome);

@@ -90,17 +90,30 @@ Result<TensorMap> DrawZeros(RunPlan plan, std::span<const TensorInfo> inputs,
   return zeros;
 }
 
-// Of what goes to runners under its own name. A decoding looks at its prompts by itself.
-std::function<Status(const TensorMap&)> CheckOfTokens(const RunPlan& plan, Logger& logger) {
-  if (plan.steps.decodes() || !plan.inputs.map_words.empty()) return {};
-  struct Held {
-    explicit Held(const RunPlan& its) : plan(its) {}
-    const RunPlan plan;
-    const FedTokens tokens{plan};
-  };
-  return [held = std::make_shared<const Held>(plan), &logger](const TensorMap& whole) -> Status {
+struct HeldTokens {
+  explicit HeldTokens(const RunPlan& its) : plan(its) {}
+  const RunPlan plan;
+  const FedTokens tokens{plan};
+};
+
+// Of what goes to runners under its own name. A decoding looks at its prompts (`decoded`) by
+// itself.
+void CheckTokens(const RunPlan& plan, const std::string& decoded, Logger& logger,
+                 StepSequence::Source& source) {
+  if (!plan.inputs.map_words.empty()) return;
+  const auto held = std::make_shared<const HeldTokens>(plan);
+  source.check = [held, decoded, &logger](const TensorMap& whole) -> Status {
+    TensorMap looked_up = whole;
+    std::erase_if(looked_up, [&](const NamedTensor& input) { return input.name == decoded; });
     for (size_t i = 0; i < held->plan.runners.size(); ++i) {
-      VERNIER_TRY(held->tokens.Check(i, whole, logger));
+      VERNIER_TRY(held->tokens.Check(i, looked_up, logger));
+    }
+    return {};
+  };
+  source.check_made = [held](const AdvanceWord& advance, const NamedTensor& made) -> Status {
+    const bool down = advance.amount < 0;
+    for (size_t i = 0; i < held->plan.runners.size(); ++i) {
+      VERNIER_TRY(held->tokens.CheckMade(i, made, down));
     }
     return {};
   };
@@ -131,7 +144,7 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
     source.zeros = [plan, inputs = std::move(known), names = states->StateInputs()](
                        const TensorMap& given) { return DrawZeros(plan, inputs, names, given); };
   }
-  source.check = CheckOfTokens(plan, logger);
+  CheckTokens(plan, states->TokensInput(), logger, source);
   VERNIER_ASSIGN_OR_RETURN(auto steps, StepSequence::Create(*states, std::move(source)));
   VERNIER_ASSIGN_OR_RETURN(
       auto stream,

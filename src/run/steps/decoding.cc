@@ -15,6 +15,15 @@ std::string OfSequence(const StepPosition& position) {
   return " of sequence " + std::to_string(position.sequence);
 }
 
+// What a prompt goes on with whose logits are NaN: nothing behind it is compared, but other prompts
+// of the batch may go on, and what is saved has all steps.
+constexpr int64_t kInPlaceOfNone = 0;
+
+std::string PlaceOfNan(const StepPosition& position, size_t row, size_t rows) {
+  return "step " + std::to_string(position.step) + OfSequence(position) +
+         (rows > 1 ? ", prompt " + std::to_string(row) : "");
+}
+
 Status NotContinued(const std::string& input, const Tensor& prompt) {
   return InvalidArgument(
       "--decode: '" + input + "' has a value for each of the " +
@@ -163,13 +172,29 @@ Status Decoding::CheckPadding(const Runner& runner, const StepPosition& position
   return {};
 }
 
+Status Decoding::CheckAppends(const AdvanceWord& advance, const TensorMap& feed) const {
+  const Tensor* const mask = Find(feed, advance.input);
+  if (!any_mask_ || mask == nullptr || !advance.appends || advance.amount == 1) return {};
+  const std::string why = advance.amount == 0
+                              ? "0 excludes each token that is decoded, and the last position "
+                                "chooses the next one: append 1; if 0 is a token in this mask, and "
+                                "1 padding, add --mask none"
+                              : "a mask marks positions by 1 and 0: append 1, or add --mask none";
+  for (const Runner& runner : runners_) {
+    const Tensor* const prompt = runner.pair ? Find(feed, runner.pair->tokens) : nullptr;
+    if (prompt == nullptr || !MasksPrompt(advance.input, *mask, *prompt)) continue;
+    if (IsOfOtherTokens(advance.input, runner.pair->tokens, runner.inputs, feed)) continue;
+    return BadStepWord(kAdvanceFlag, advance.word, why);
+  }
+  return {};
+}
+
 Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
                        std::span<const std::string> driven) {
   const Tensor* prompt = nullptr;
   const Runner* first = nullptr;
   for (Runner& runner : runners_) {
     runner.ended.clear();
-    runner.why_none.clear();
     const Tensor* const own = runner.pair ? Find(feed, runner.pair->tokens) : nullptr;
     if (own == nullptr) continue;
     VERNIER_TRY(CheckPrompt(*runner.pair, position, *own));
@@ -182,7 +207,8 @@ Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
   if (prompt == nullptr) return {};
   rank_ = prompt->dims().size();
   batch_ = rank_ == 1 ? 1 : prompt->dims().front();
-  prompts_ = std::max(prompts_, (position.sequence + 1) * batch_);
+  if (position.sequence >= begun_) prompts_ += batch_;
+  begun_ = std::max(begun_, position.sequence + 1);
   for (const NamedTensor& input : feed) {
     const bool told = std::ranges::find(driven, input.name) != driven.end();
     if (told || !IsUsuallyPerToken(input.name)) continue;
@@ -237,15 +263,26 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
   for (size_t row = 0; row < tokens.size(); ++row) {
     if (here.ended[row]) tokens[row] = *plan_->decode_stop;
     if (tokens[row] == kNoChoice) {
-      here.why_none = "step " + std::to_string(position.step + 1) + OfSequence(position) +
-                      " has no token for " + name + ": '" + here.pair->logits +
-                      "' of the step before holds NaN";
-      return std::optional<Tensor>();
+      if (here.nans++ == 0) here.first_nan = PlaceOfNan(position, row, tokens.size());
+      tokens[row] = kInPlaceOfNone;
     }
     here.ended[row] = plan_->decode_stop && tokens[row] == *plan_->decode_stop;
   }
   VERNIER_ASSIGN_OR_RETURN(Tensor input, TokensAsInput(tokens, here.pair->dtype, rank_));
   return std::optional(std::move(input));
+}
+
+std::vector<std::string> Decoding::DescribeNans(std::span<const std::string> runners) const {
+  std::vector<std::string> sentences;
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const Runner& here = runners_[i];
+    if (here.nans == 0) continue;
+    sentences.push_back(runners[i] + ": '" + here.pair->logits +
+                        "' holds NaN at its last position and chooses no token " +
+                        (here.nans == 1 ? "at " : Counted(here.nans, "time") + ", first at ") +
+                        here.first_nan);
+  }
+  return sentences;
 }
 
 Result<std::optional<Tensor>> Decoding::TakeGiven(size_t runner, const std::string& name,

@@ -11,6 +11,7 @@
 #include "run/steps/decode_words.h"
 #include "run/steps/given_tokens.h"
 #include "run/steps/step_timeline.h"
+#include "run/steps/step_words.h"
 #include "util/log/log.h"
 #include "vernier/input_plan.h"
 #include "vernier/status.h"
@@ -59,22 +60,27 @@ class Decoding {
   Status Begin(const StepPosition& position, const TensorMap& feed,
                std::span<const std::string> driven);
 
+  /// The same: kInvalidArgument where --advance makes a mask longer by 0, which excludes each token
+  /// that is decoded, or by what is no mark.
+  Status CheckAppends(const AdvanceWord& advance, const TensorMap& feed) const;
+
   /// The tokens that a runner has chosen by these outputs, or those that are given, as it takes
-  /// them. nullopt behind the last that is given, and where one would be chosen by NaN: WhyNone()
-  /// says so. kInvalidArgument where there are no such logits, kMalformed where they have no last
-  /// position, and as GivenTokens.
+  /// them; 0 where one would be chosen by NaN. nullopt behind the last that is given.
+  /// kInvalidArgument where there are no such logits, kMalformed where they have no last position,
+  /// and as GivenTokens.
   Result<std::optional<Tensor>> Choose(size_t runner, const std::string& name,
                                        const StepPosition& position, const TensorMap& outputs);
-  /// Why a runner has no tokens for the next step; empty: it has, or was not asked.
-  const std::string& WhyNone(size_t runner) const { return runners_[runner].why_none; }
+  /// A sentence for each runner whose logits chose no token, with the place of the first NaN.
+  std::vector<std::string> DescribeNans(std::span<const std::string> runners) const;
 
  private:
   struct Runner {
     std::optional<TokenPair> pair;
     std::vector<TensorInfo> inputs;  // as far as it says
     std::vector<bool> ended;         // by row of the batch
-    std::string why_none;
-    std::optional<Tensor> prompt;  // until the first logits show how large the vocabulary is
+    int64_t nans = 0;                // tokens that NaN did not choose
+    std::string first_nan;           // the place of the first
+    std::optional<Tensor> prompt;    // until the first logits show how large the vocabulary is
   };
   explicit Decoding(const StepPlan& plan, size_t runners) : plan_(&plan), runners_(runners) {}
   Status CheckStop(int64_t vocabulary, const std::string& logits, const std::string& runner) const;
@@ -96,6 +102,7 @@ class Decoding {
   size_t rank_ = 2;      // of prompts
   int64_t batch_ = 0;    // of the last sequence
   int64_t prompts_ = 0;  // of all sequences so far
+  int64_t begun_ = 0;    // sequences that have
 };
 
 }  // namespace vernier

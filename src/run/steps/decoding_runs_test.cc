@@ -259,13 +259,36 @@ TEST_F(DecodingRunsTest, BehindTheEndOutputsAreNotJudged) {
   }
 }
 
-TEST_F(DecodingRunsTest, NanIsAnErrorAfterItsStepWasCompared) {
+TEST_F(DecodingRunsTest, NanPartsOneSequenceAndTheOthersGoOn) {
   const Scores broken(kClasses, std::numeric_limits<float>::quiet_NaN());
-  const RunOutcome ran = Run({{"a", Says(Script)}, {"b", SaysOtherwise(broken)}});
+  for (const StateSource source : {StateSource::kOwn, StateSource::kReference}) {
+    plan_.steps.state = source;
+    const RunOutcome ran = Run({{"a", Says(Script)}, {"b", SaysOtherwise(broken)}});
+    EXPECT_TRUE(ran.faults.mismatch);
+    EXPECT_FALSE(ran.faults.incomplete);
+    EXPECT_THAT(ran.record.error, IsEmpty());
+    EXPECT_EQ(ran.record.pairs[0].compared_iterations, source == StateSource::kOwn ? 7 : 8);
+    const DecodeRecord& decode = *ran.record.pairs[0].decode;
+    EXPECT_EQ(decode.divergences[0].second_token, -1);
+    EXPECT_EQ(decode.beyond_tolerance, 1);
+  }
+}
+
+TEST_F(DecodingRunsTest, NanOnBothSidesIsNoAgreement) {
+  const Scores broken(kClasses, std::numeric_limits<float>::quiet_NaN());
+  const RunOutcome ran = Run({{"a", SaysOtherwise(broken)}, {"b", SaysOtherwise(broken)}});
   EXPECT_TRUE(ran.faults.mismatch);
-  EXPECT_THAT(ran.record.error, HasSubstr("step 3 of sequence 0 has no token for b"));
-  EXPECT_EQ(ran.record.pairs[0].compared_iterations, 3);
-  EXPECT_EQ(ran.record.pairs[0].decode->divergences[0].second_token, -1);
+  EXPECT_EQ(ran.record.pairs[0].decode->near_ties, 0);
+  EXPECT_EQ(ran.record.pairs[0].decode->beyond_tolerance, 1);
+}
+
+TEST_F(DecodingRunsTest, NanOfALoneRunnerIsNoPass) {
+  const Scores broken(kClasses, std::numeric_limits<float>::quiet_NaN());
+  const RunOutcome ran = Run({{"a", SaysOtherwise(broken)}});
+  EXPECT_TRUE(ran.faults.incomplete);
+  EXPECT_THAT(ran.record.faults,
+              ElementsAre("--decode: a: 'logits' holds NaN at its last position and chooses no "
+                          "token at step 2 of sequence 0"));
 }
 
 TEST_F(DecodingRunsTest, ARunnerWithoutTokensIsNamed) {

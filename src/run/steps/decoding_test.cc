@@ -21,6 +21,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr float kNotNumber = std::numeric_limits<float>::quiet_NaN();
 
@@ -243,14 +244,18 @@ TEST_F(DecodedFeedsTest, ASequenceThatHasEndedStaysEnded) {
   EXPECT_THAT(IdsOf(Fed(), "input_ids"), ElementsAre(2, 3));
 }
 
-TEST_F(DecodedFeedsTest, NanEndsTheSequence) {
+TEST_F(DecodedFeedsTest, BehindNanAPromptGoesOnWithAnyToken) {
+  const std::vector<std::string> runners = {"a"};
   ASSERT_TRUE(Open().ok());
   Fed();
-  ASSERT_TRUE(Say({0, kNotNumber, 0, 0, 0, 0, 0, 1}).ok());
-  const Status why = Next().status();
-  EXPECT_EQ(why.code(), StatusCode::kBackend);
-  EXPECT_THAT(why.message(), HasSubstr("step 1 of sequence 0 has no token for a: 'logits' of the "
-                                       "step before holds NaN"));
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, 0, 0, 1}).ok());
+  EXPECT_THAT(states_->decoding()->DescribeNans(runners), IsEmpty());
+  Fed();
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, kNotNumber, 0, 1}).ok());
+  EXPECT_THAT(IdsOf(Fed(), "input_ids"), ElementsAre(1, 0));
+  EXPECT_THAT(states_->decoding()->DescribeNans(runners),
+              ElementsAre("a: 'logits' holds NaN at its last position and chooses no token at step "
+                          "1 of sequence 0, prompt 1"));
 }
 
 TEST_F(DecodedFeedsTest, PromptsAreTokensOfTheVocabulary) {

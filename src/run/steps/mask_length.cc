@@ -15,9 +15,18 @@ bool IsIntegerRows(const NamedTensor& input, std::string_view end) {
          input.tensor.dims().size() == 2;
 }
 
+// The same where nothing is fed back: a cache may be fed all the same.
+int64_t PastOfFeed(const TensorMap& feed) {
+  for (const auto& [name, tensor] : feed) {
+    if (tensor.dims().size() != 4 || Kind(tensor.dtype()) != DTypeKind::kFloat) continue;
+    return name.starts_with("past") ? tensor.dims()[2] : -1;
+  }
+  return 0;
+}
+
 // Below 0: no cache shows it.
 int64_t PositionsInPast(const TensorMap& feed, std::span<const StatePair> states) {
-  if (states.empty()) return 0;
+  if (states.empty()) return PastOfFeed(feed);
   for (const StatePair& state : states) {
     const Tensor* const cache = Find(feed, state.input);
     if (cache != nullptr && cache->dims().size() == 4) return cache->dims()[2];
@@ -35,7 +44,8 @@ std::string WhyMaskMayNotFit(const TensorMap& feed, std::span<const StatePair> s
     const int64_t past = PositionsInPast(feed, states);
     if (tokens == nullptr || tokens->dims().size() != 2 || past < 0) continue;
     const int64_t count = tokens->dims()[1], has = mask.tensor.dims()[1];
-    if (has == past + count || has == count) continue;
+    // A cache of a fixed size may hold the new tokens already.
+    if (has == past + count || has == count || has == past) continue;
     return "'" + mask.name + "' has " + Counted(has, "value") + " in a row, and a past of " +
            Counted(past, "position") + " with " + Counted(count, "new token") + " makes " +
            std::to_string(past + count) + ": give it that length at the first step, and add " +

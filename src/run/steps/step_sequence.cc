@@ -44,6 +44,11 @@ Status NotInFeed(std::string_view flag, const std::string& word, const std::stri
       flag, word, "the inputs have no '" + input + "', but " + (names.empty() ? "nothing" : names));
 }
 
+std::string FewerSteps(int64_t steps) {
+  return ": --steps " + std::to_string(steps) +
+         " is the most that fits (--lenient leaves it to the runtime)";
+}
+
 Status InStep(std::string_view flag, const std::string& word, const Status& why) {
   return why.code() == StatusCode::kInvalidArgument ? BadStepWord(flag, word, why.message()) : why;
 }
@@ -316,9 +321,13 @@ Result<Tensor> StepSequence::AdvancedTo(const AdvanceWord& advance, int64_t step
                        : advance.fraction ? AddFraction(first, *advance.fraction, step)
                                           : AddToAll(first, advance.amount, step);
   if (now.ok() || now.status().code() != StatusCode::kMalformed) return now;
-  return Malformed(std::string(kAdvanceFlag) + " " + advance.word + ": at step " +
-                   std::to_string(step) + " of sequence " + std::to_string(position_.sequence) +
-                   ", " + now.status().message());
+  return Malformed(AtStep(advance, step, now.status().message()));
+}
+
+std::string StepSequence::AtStep(const AdvanceWord& advance, int64_t step,
+                                 const std::string& what) const {
+  return std::string(kAdvanceFlag) + " " + advance.word + ": at step " + std::to_string(step) +
+         " of sequence " + std::to_string(position_.sequence) + ", " + what;
 }
 
 // Before the first step runs, as far as the last one shows what will not fit.
@@ -331,13 +340,23 @@ Status StepSequence::CheckAdvance(const AdvanceWord& advance) const {
     const Result<Tensor> longer = AdvancedTo(advance, std::min<int64_t>(1, last));
     return longer.ok() ? CheckGrows(advance) : InStep(kAdvanceFlag, advance.word, longer.status());
   }
-  if (advance.stays() || AdvancedTo(advance, last).ok()) return {};
-  int64_t good = -1, bad = last;
+  if (advance.stays() || CheckMade(advance, last).ok()) return {};
+  int64_t good = 0, bad = last;
   while (bad - good > 1) {
     const int64_t middle = good + (bad - good) / 2;
-    (AdvancedTo(advance, middle).ok() ? good : bad) = middle;
+    (CheckMade(advance, middle).ok() ? good : bad) = middle;
   }
-  return InStep(kAdvanceFlag, advance.word, AdvancedTo(advance, bad).status());
+  return InStep(kAdvanceFlag, advance.word, CheckMade(advance, bad));
+}
+
+// Step 0 has what was fed.
+Status StepSequence::CheckMade(const AdvanceWord& advance, int64_t step) const {
+  if (step == 0) return {};
+  VERNIER_ASSIGN_OR_RETURN(Tensor made, AdvancedTo(advance, step));
+  VERNIER_ASSIGN_OR_RETURN(made, OfNewToken(advance, std::move(made)));
+  if (!source_.check_made) return {};
+  const Status fits = source_.check_made(advance, {advance.input, std::move(made)});
+  return fits.ok() ? fits : Malformed(AtStep(advance, step, fits.message()) + FewerSteps(step));
 }
 
 // An axis of a size that the model declares does not get longer.

@@ -30,6 +30,9 @@ class StepSequence {
     std::function<Result<TensorMap>(const TensorMap&)> zeros = {};
     /// What must hold of a whole sequence before its first step runs. May be null.
     std::function<Status(const TensorMap&)> check = {};
+    /// What must hold of what --advance makes of an input at a later step: kMalformed, without its
+    /// subject. May be null.
+    std::function<Status(const AdvanceWord&, const NamedTensor&)> check_made = {};
   };
 
   /// `states` must outlive it, and is told of every step. kInvalidArgument for words about an input
@@ -77,9 +80,11 @@ class StepSequence {
   Status CheckGoesOn() const;
   Result<TensorMap> SlicesFor(const std::string& runner, int64_t step) const;
   Result<TensorMap> FeedOfStep(int64_t step) const;
+  std::string AtStep(const AdvanceWord& advance, int64_t step, const std::string& what) const;
   Result<Tensor> AdvancedTo(const AdvanceWord& advance, int64_t step) const;
   Status CheckAdvance(const AdvanceWord& advance) const;
   Status CheckGrows(const AdvanceWord& advance) const;
+  Status CheckMade(const AdvanceWord& advance, int64_t step) const;
   Result<Tensor> OfNewToken(const AdvanceWord& advance, Tensor advanced) const;
   Result<TensorMap> AllStepsFor(const std::string& runner, size_t axis) const;
   const Tensor* SlicedTensor(const SliceWord& slice) const;

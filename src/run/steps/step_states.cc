@@ -213,6 +213,9 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
   if (position.step == 0) VERNIER_TRY(CheckMovesOn(feed));
   if (decoding_ && position.step == 0) {
     VERNIER_TRY(decoding_->Begin(position, feed, DrivenInputs()));
+    for (const AdvanceWord& advance : words_.advances) {
+      VERNIER_TRY(decoding_->CheckAppends(advance, feed));
+    }
   }
   slices.resize(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
@@ -221,7 +224,7 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
     if (position.step == 0) runners_[i].state.clear();
   }
   if (position.step == 0) VERNIER_TRY(EnterZeros(feed));
-  if (decoding_ && position.step > 0) VERNIER_TRY(EnterTokens(feed));
+  if (decoding_ && position.step > 0) EnterTokens(feed);
   if (plan_->state == StateSource::kCross) feed_ = feed;
   if (!shares_state() || position.step == 0 || runners_.empty()) return {};
   const Runner& reference = runners_.front();
@@ -255,12 +258,7 @@ Status StepStates::EnterZeros(const TensorMap& feed) {
 }
 
 // Whoever looks at the feed itself sees the tokens of the first runner that has some.
-Status StepStates::EnterTokens(TensorMap& feed) {
-  const size_t feeders = shares_state() ? 1 : runners_.size();
-  for (size_t i = 0; i < feeders && i < runners_.size(); ++i) {
-    const std::string& why = decoding_->WhyNone(i);
-    if (!why.empty()) return BackendError("--decode: " + why);
-  }
+void StepStates::EnterTokens(TensorMap& feed) const {
   for (size_t i = 0; i < runners_.size(); ++i) {
     const TokenPair* const pair = decoding_->PairOf(i);
     const Tensor* const tokens = pair == nullptr ? nullptr : Find(runners_[i].state, pair->tokens);
@@ -268,7 +266,6 @@ Status StepStates::EnterTokens(TensorMap& feed) {
     feed = Overlaid(std::move(feed), {{pair->tokens, *tokens}});
     break;
   }
-  return {};
 }
 
 std::string StepStates::TokensInput() const {

@@ -119,8 +119,8 @@ class StepStates {
 
   /// The next step. Its feed is completed with the state that all runners share, and with --decode
   /// with the tokens of the first runner that has some. `slices` are those of runners of their own,
-  /// or all steps at once, runner by runner. kUnavailable where the reference has failed; kBackend
-  /// where a runner that feeds itself or others has chosen no token; errors as Decoding::Begin.
+  /// or all steps at once, runner by runner. kUnavailable where the reference has failed; errors as
+  /// Decoding::Begin.
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
   /// What a runner made of this step. kBackend where it lacks what its next step is fed with.
   Status Remember(size_t runner, const TensorMap& outputs);
@@ -230,7 +230,7 @@ class StepStates {
       const std::string& output, const Runner& from,
       std::span<const std::pair<std::string, std::string>> met) const;
   Status EnterZeros(const TensorMap& feed);
-  Status EnterTokens(TensorMap& feed);
+  void EnterTokens(TensorMap& feed) const;
   void SayPairs(size_t runner) const;
   bool Stays(size_t runner, const RunnerSides& sides, const std::string& input) const;
   void SayConstants(size_t runner, const RunnerSides& sides);
