@@ -27,7 +27,7 @@ FAULTS = [
     ("poisoned-outputs", "lie=own_unwritten", "one run, free dimensions of size 3",
      "output 'x' at (2, 2): 1 of 9 elements still hold what was there before"),
     ("uninitialised-memory", "lie=uninitialised", "memory filled with 0x", "output 'x' at (0, 0)"),
-    ("later-runs", "lie=wrong iteration=10", "run 1 after all else, free dimensions of size 3",
+    ("later-runs", "lie=wrong iteration=10", "run 5 after all else, free dimensions of size 3",
      "output 'x' at (0, 0)"),
 ]
 # What a sanitizer sees first, or does instead.
