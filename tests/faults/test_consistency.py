@@ -27,6 +27,8 @@ FAULTS = [
     ("poisoned-outputs", "lie=own_unwritten", "one run, free dimensions of size 3",
      "output 'x' at (2, 2): 1 of 9 elements still hold what was there before"),
     ("uninitialised-memory", "lie=uninitialised", "memory filled with 0x", "output 'x' at (0, 0)"),
+    ("later-runs", "lie=wrong iteration=10", "run 5 after all else, free dimensions of size 3",
+     "output 'x' at (0, 0)"),
 ]
 # What a sanitizer sees first, or does instead.
 NOT_SANITIZED = ("uninitialised-memory",)
@@ -81,7 +83,7 @@ class Consistency(FaultTest):
         for name in caches:
             self.assertEqual(tried.pop(name), "not applicable", name)
         self.assertEqual(set(tried.values()), {"holds"}, tried)
-        self.assertEqual(len(tried), 10)
+        self.assertEqual(len(tried), 11)
 
     def test_sizes_whose_outputs_could_be_filled_are_told(self):
         ended, _, properties = self.check("lie=own", "--only", "poisoned-outputs")

@@ -51,6 +51,17 @@ PropertyRecord RepeatedRuns(Subject& subject) {
   return trial.Finish("more runs", WithLater(subject, subject.sizes));
 }
 
+// Behind all that was tried in one process: what a runner makes wrong from some inference on shows
+// only after more of them.
+PropertyRecord LaterRuns(Subject& subject) {
+  Trial trial(subject);
+  for (int64_t run = 1; run <= subject.repeats; ++run) {
+    const std::string what = "run " + std::to_string(run) + " after all else";
+    if (!trial.HoldAnew(what, InferSamples(subject, *subject.probe))) break;
+  }
+  return trial.Finish("more runs", subject.sizes);
+}
+
 bool HoldAnotherProcess(const Subject& subject, Trial& trial) {
   const std::string process = "a second process";
   const Result<std::unique_ptr<Probe>> probe = subject.runner.Open();
@@ -160,6 +171,7 @@ constexpr Property kProperties[] = {
     {"input-alignment", "the same outputs wherever in memory the inputs begin", InputAlignment},
     {"poisoned-outputs", "every element of the outputs to be written", PoisonedOutputs},
     {"uninitialised-memory", "the same outputs whatever unused memory holds", UninitialisedMemory},
+    {"later-runs", "the same outputs when the same inputs are fed again after all else", LaterRuns},
 };
 
 }  // namespace

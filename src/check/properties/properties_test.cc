@@ -263,6 +263,32 @@ TEST_F(ConsistencyTest, OutputsThatChangeFromRunToRunAreNamed) {
   EXPECT_THAT(record.detail, HasSubstr("output 'y' at (1,): 0 against 1"));
 }
 
+// y = x, and of another shape from this inference on.
+FakeModel ChangesAt(int64_t inference) {
+  FakeModel model = Adds(0);
+  model.infer = [inference](const TensorMap&, int64_t run) {
+    const Tensor y = run < inference ? Floats({4}, {1, 2, 3, 4}) : Floats({1}, {1});
+    return FakeAnswer{FakeAnswer::Kind::kOutputs, TensorMap{{"y", y}}};
+  };
+  return model;
+}
+
+TEST_F(ConsistencyTest, OutputsThatChangeBehindTheRepeatedRunsAreNamed) {
+  const auto runners = Check({{"a", ChangesAt(5)}}, {"repeated-runs", "later-runs"});
+  ASSERT_EQ(runners.at(0).properties.size(), 2u);
+  EXPECT_EQ(runners[0].properties[0].verdict, PropertyVerdict::kHolds);
+  const PropertyRecord& record = runners[0].properties[1];
+  EXPECT_EQ(record.verdict, PropertyVerdict::kBroken) << record.detail;
+  EXPECT_EQ(record.smallest_case, "run 1 after all else");
+  EXPECT_THAT(record.detail, HasSubstr("output 'y'"));
+}
+
+TEST_F(ConsistencyTest, LaterRunsAreNotAccusedOfWhatRepeatedOnesShow) {
+  const auto runners = Check({{"a", Counts()}}, {"repeated-runs", "later-runs"});
+  EXPECT_EQ(runners.at(0).properties.at(0).verdict, PropertyVerdict::kBroken);
+  EXPECT_EQ(runners[0].properties.at(1).verdict, PropertyVerdict::kNotApplicable);
+}
+
 TEST_F(ConsistencyTest, ARunnerThatFailsLeavesTheOthersGoing) {
   FakeModel dies = Adds(1);
   dies.infer = [](const TensorMap&, int64_t) { return Refuses("no room"); };

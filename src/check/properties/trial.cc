@@ -121,14 +121,19 @@ std::string WithLater(const Subject& subject, std::string said) {
   return said + (said.empty() ? "" : "; ") + count + why;
 }
 
+Result<std::vector<TensorMap>> InferSamples(const Subject& subject, Probe& probe) {
+  std::vector<TensorMap> outputs;
+  for (const Sample& sample : subject.samples) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap some, probe.Infer(sample.feed));
+    outputs.push_back(std::move(some));
+  }
+  return outputs;
+}
+
 Result<std::vector<TensorMap>> InferAnew(const Subject& subject,
                                          const Circumstances& circumstances) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe, subject.runner.Open(circumstances));
-  std::vector<TensorMap> outputs;
-  for (const Sample& sample : subject.samples) {
-    VERNIER_ASSIGN_OR_RETURN(TensorMap some, probe->Infer(sample.feed));
-    outputs.push_back(std::move(some));
-  }
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> outputs, InferSamples(subject, *probe));
   VERNIER_TRY(probe->Close());
   return outputs;
 }

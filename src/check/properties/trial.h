@@ -85,7 +85,10 @@ int64_t CountLater(const Subject& subject);
 /// What is `said` of sizes, and for how many inferences the state of the model was looked at.
 std::string WithLater(const Subject& subject, std::string said);
 
-/// The outputs of the subject's samples, one after the other, in a process of its own.
+/// The outputs of the subject's samples, one after the other.
+Result<std::vector<TensorMap>> InferSamples(const Subject& subject, Probe& probe);
+
+/// The same in a process of its own.
 Result<std::vector<TensorMap>> InferAnew(const Subject& subject,
                                          const Circumstances& circumstances);
 
