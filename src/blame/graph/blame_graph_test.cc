@@ -79,6 +79,22 @@ TEST(PairTensors, EqualNamesMeetAndTheRestIsListed) {
   EXPECT_EQ(pairs.one_sided[1].name, "theirs");
 }
 
+// As the mask of Dropout.
+TEST(PairTensors, WhatNothingReadsIsNotCompared) {
+  const std::string graph = Field(1, Node("Dropout", {"x"}, {"a", "mask"})) +
+                            Field(1, Node("Dropout", {"a"}, {"b", "read"})) +
+                            Field(1, Node("Dropout", {"b"}, {"c", "declared"})) +
+                            Named("Not", "read", "y") + Field(12, Value("declared"));
+  const auto reference = Shared(graph);
+  const TensorPairs pairs = PairTensors(reference.get(), {}, *BlameGraph::Make(Shared(graph)));
+  EXPECT_NE(pairs.Find("read"), nullptr);
+  EXPECT_NE(pairs.Find("declared"), nullptr);
+  EXPECT_EQ(pairs.Find("mask"), nullptr);
+  ASSERT_EQ(pairs.one_sided.size(), 1U);
+  EXPECT_EQ(pairs.one_sided[0].name, "mask");
+  EXPECT_EQ(pairs.one_sided[0].why, "nothing reads it");
+}
+
 TEST(PairTensors, ThroughTheDequantisedTwin) {
   const auto reference =
       Shared(Named("Relu", "x", "a") + Named("Identity", "a", "a2") + Named("Relu", "a2", "y"));

@@ -234,8 +234,14 @@ void EndSearch(const SearchSubject& subject, const ReferenceSource& source, cons
 
 Result<TensorPairs> PairSides(const SearchSubject& subject, BlameRecord& record) {
   if (subject.sides.HasForeignReference()) return PairForeignSides(subject, record);
-  return PairTensors(subject.models.reference.get(), subject.unprobed.saved_names, subject.graph(),
-                     subject.unprobed.outputs.partners());
+  TensorPairs pairs = PairTensors(subject.models.reference.get(), subject.unprobed.saved_names,
+                                  subject.graph(), subject.unprobed.outputs.partners());
+  if (pairs.by_structure) {
+    record.notes.emplace_back(
+        "the same names mean other tensors in the reference's graph, so tensors are paired by what "
+        "their nodes compute");
+  }
+  return pairs;
 }
 
 std::string WhyNoPairs(const SearchSubject& subject) {

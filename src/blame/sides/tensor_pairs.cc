@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "model/edit/onnx_outputs.h"
+#include "model/onnx/onnx_order.h"
+#include "model/pairs/structural_pairs.h"
 #include "model/rounding/error_model.h"
 
 namespace vernier {
@@ -14,6 +16,23 @@ constexpr std::string_view kHandOn[] = {"Identity", "Cast", "Dropout", "Quantize
 
 bool HandsOn(const OnnxNode& node) {
   return std::find(std::begin(kHandOn), std::end(kHandOn), node.op_type) != std::end(kHandOn);
+}
+
+// Further outputs of nodes that nothing reads, such as the mask of Dropout. What they hold is often
+// left open, and nothing depends on it.
+NameSet UnreadOutputs(const OnnxModel& model) {
+  const OnnxGraph& graph = model.graph();
+  NameSet unread;
+  for (const OnnxNode& node : graph.nodes) {
+    const auto outputs = graph.Outputs(node);
+    for (size_t i = 1; i < outputs.size(); ++i) unread.insert(outputs[i]);
+  }
+  if (unread.empty()) return unread;
+  for (const OnnxNode& node : graph.nodes) {
+    for (const std::string_view name : ValuesReadBy(model, graph, node)) unread.erase(name);
+  }
+  for (const OnnxValue& output : graph.outputs) unread.erase(output.name);
+  return unread;
 }
 
 // The tensors of one graph that hold the same values, as sets.
@@ -91,21 +110,24 @@ class TensorPairing {
   TensorPairing(const OnnxModel* reference, std::span<const std::string> saved,
                 const BlameGraph& candidate)
       : theirs_(MarkableTensors(candidate.model())),
-        markable_(theirs_.begin(), theirs_.end()),
+        unread_(UnreadOutputs(candidate.model())),
+        markable_(WithoutUnread()),
         aliases_(candidate.graph()),
         quantises_alone_(QuantisesAlone(reference, saved, candidate)) {
     if (reference != nullptr) {
       ours_ = MarkableTensors(*reference);
       reference_aliases_.emplace(reference->graph());
+      structure_ = PairByStructure(*reference, candidate.model());
     } else {
       ours_.assign(saved.begin(), saved.end());
     }
   }
 
   TensorPairs Make(const std::map<std::string, std::string>& outputs) {
-    for (const std::string_view name : ours_) {
-      const auto same = markable_.find(name);
-      if (same != markable_.end() && IsOfOneKind(name, *same)) Pair(name, StandIn(*same));
+    if (structure_.empty()) {
+      PairNames();
+    } else {
+      PairStructure();
     }
     const NameSet all_ours(ours_.begin(), ours_.end());
     for (const auto& [theirs, ours] : outputs) {
@@ -115,21 +137,39 @@ class TensorPairing {
       if (free && IsOfOneKind(ours, theirs)) Pair(ours, *output);
     }
     for (const std::string_view name : ours_) {
-      if (!paired_ours_.contains(name)) PairThroughAliases(name);
+      if (structure_.empty() && !paired_ours_.contains(name)) PairThroughAliases(name);
     }
     for (const std::string_view name : ours_) {
-      if (!paired_ours_.contains(name)) {
+      if (!paired_ours_.contains(name) && !unread_.contains(name)) {
         pairs_.one_sided.push_back({std::string(name), "only the reference has it"});
       }
     }
     for (const std::string_view name : theirs_) {
       if (pairs_.reference.contains(name)) continue;
-      pairs_.one_sided.push_back({std::string(name), "only the candidate has it"});
+      pairs_.one_sided.push_back({std::string(name), unread_.contains(name)
+                                                         ? "nothing reads it"
+                                                         : "only the candidate has it"});
     }
     return std::move(pairs_);
   }
 
  private:
+  void PairNames() {
+    for (const std::string_view name : ours_) {
+      const auto same = markable_.find(name);
+      if (same != markable_.end() && IsOfOneKind(name, *same)) Pair(name, StandIn(*same));
+    }
+  }
+
+  void PairStructure() {
+    pairs_.by_structure = true;
+    const NameSet all_ours(ours_.begin(), ours_.end());
+    for (const auto& [theirs, ours] : structure_) {
+      const bool usable = markable_.contains(theirs) && all_ours.contains(ours);
+      if (usable && IsOfOneKind(ours, theirs)) Pair(ours, theirs);
+    }
+  }
+
   // A quantiser may have taken over the name of the float before it. Of saved tensors nothing is
   // known but their names.
   bool IsOfOneKind(std::string_view ours, std::string_view theirs) const {
@@ -169,11 +209,19 @@ class TensorPairing {
     }
   }
 
+  NameSet WithoutUnread() const {
+    NameSet names(theirs_.begin(), theirs_.end());
+    for (const std::string_view name : unread_) names.erase(name);
+    return names;
+  }
+
   std::vector<std::string_view> ours_, theirs_;
-  const NameSet markable_;  // by the candidate
+  const NameSet unread_;    // by anything of the candidate
+  const NameSet markable_;  // by the candidate, and read
   Aliases aliases_;
   const bool quantises_alone_;
   std::optional<Aliases> reference_aliases_;
+  StructuralPairs structure_;  // empty: names are right
   NameSet paired_ours_;
   TensorPairs pairs_;
 };

@@ -23,6 +23,7 @@ struct TensorPairs {
   /// What to fetch of a reference in another format, by the candidate's names; else empty.
   std::unordered_map<std::string_view, ForeignPair> foreign;
   std::vector<UnexposedTensor> one_sided;  ///< tensors that only one side has
+  bool by_structure = false;               ///< names mislead (PairByStructure)
 
   const std::string* Find(std::string_view candidate) const {
     const auto found = reference.find(candidate);
@@ -41,7 +42,9 @@ bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> sav
 /// dequantised twin, and so does one that only a quantiser reads where the candidate quantises
 /// alone. Each is paired once. `reference` is null when the reference is saved; `saved` are then
 /// the names that it has. `outputs` are the reference's names of outputs by the candidate's: if
-/// neither name is on the other side, they pair.
+/// neither name is on the other side, they pair. Where PairByStructure finds that names mislead,
+/// the pairs are those of the graphs' structure. What a node makes beside its first output, and
+/// nothing reads, has no partner.
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate,
                         const std::map<std::string, std::string>& outputs = {});

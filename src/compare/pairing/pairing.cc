@@ -235,6 +235,7 @@ Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule,
   if (rule == PairingRule::kLenient) return PairLenient(a, b, known);
   OneToOne matcher(a, b);
   matcher.MatchKnown(known);
+  if (rule == PairingRule::kKnownAlone) return matcher.Finish();
   matcher.MatchExact();
   matcher.MatchFolded();
   if (rule == PairingRule::kOneToOneFormats) return matcher.Finish();

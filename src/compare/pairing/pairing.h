@@ -19,6 +19,7 @@ enum class PairedBy : uint8_t {
   kShape,     ///< the only ones left of their type and shape
   kValue,     ///< PairByValue
   kMap,       ///< --map-outputs
+  kStructure  ///< what their nodes compute, where names mislead
 };
 
 struct OutputPair {
@@ -61,6 +62,8 @@ enum class PairingRule : uint8_t {
   /// contained in it (ignoring case), else the same position; several outputs of A may meet one
   /// of B. No check of dtypes or shapes.
   kLenient,
+  /// The known pairs alone: names mislead.
+  kKnownAlone
 };
 
 /// Names are taken as given and may be empty. Never fails; what has no partner is listed. `known`

@@ -58,7 +58,8 @@ function typesText(output) {
 function pairedText(by) {
   return {folded: 'whose name differs in case or \':0\' only', substring: 'as one name is within the other',
     position: 'as only these two were left', shape: 'as no other has their type and shape',
-    value: 'as the values say', map: 'as --map-outputs says'}[by] || `paired by ${by || 'name'}`;
+    value: 'as the values say', map: 'as --map-outputs says',
+    structure: 'as their nodes compute the same'}[by] || `paired by ${by || 'name'}`;
 }
 
 function passedText(output) {

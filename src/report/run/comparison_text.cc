@@ -66,6 +66,8 @@ std::string WhyPaired(PairedBy how) {
       return " (by their values)";
     case PairedBy::kMap:
       return " (--map-outputs)";
+    case PairedBy::kStructure:
+      return " (by what their nodes compute)";
     default:
       return "";
   }
@@ -227,8 +229,10 @@ bool ComparisonReporter::Output(const OutputComparison& output, const FunctionRe
     const std::string text = "Output names did not match exactly. Assuming " + iteration.b_runner +
                              " output: " + output.b_name +
                              " corresponds to output: " + output.a_name + WhyPaired(output.how);
-    // A user who maps names expects this.
-    if (output.how == PairedBy::kMap) {
+    // A user who maps names expects this. That names mislead was logged once.
+    if (output.how == PairedBy::kStructure) {
+      logger_.Once(Severity::kVerbose, text);
+    } else if (output.how == PairedBy::kMap) {
       logger_.Once(Severity::kInfo, text);
     } else {
       logger_.Warning(text);

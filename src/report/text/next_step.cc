@@ -125,6 +125,18 @@ bool HasNansAlike(const OutputRecord& output) {
          second->nan_count == output.not_finite && first->first_nan == second->first_nan;
 }
 
+// What shows where values that are not finite come from, as far as the command has not got it; with
+// `before` in front. Empty: it has all, or nothing ran.
+std::string AdviceToFind(const RunRecord& record, std::string_view before) {
+  const auto has = [&](std::string_view word) {
+    return record.command.find(word) != std::string::npos;
+  };
+  std::string words = has("--onnx-outputs") || has("--mark-all") ? "" : " --onnx-outputs '*'";
+  if (!has("--validate")) words += " --validate";
+  if (record.runners.empty() || words.empty()) return "";
+  return std::string(before) + "find where they start: add" + words;
+}
+
 }  // namespace
 
 std::string FormatAdvice(const RunRecord& record) {
@@ -139,15 +151,11 @@ std::string FormatAdvice(const RunRecord& record) {
                        " on both sides, the first at the same place, and NaN never passes a "
                        "comparison; use inputs for which the model gives numbers (--load-inputs, "
                        "--val-range)" +
-                       (record.runners.empty() ? ""
-                                               : ", or find where they start: add --onnx-outputs "
-                                                 "'*' --validate"));
+                       AdviceToFind(record, ", or "));
       }
       return OneLine("reason: output '" + output.name + "' differs in " +
                      Counted(output.not_finite, "NaN or infinite value") +
-                     (record.runners.empty()
-                          ? ""
-                          : "; find where they start: add --onnx-outputs '*' --validate"));
+                     AdviceToFind(record, "; "));
     }
   }
   const auto pair = std::ranges::find_if(record.pairs, HasMismatch);

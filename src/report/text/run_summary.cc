@@ -219,8 +219,8 @@ namespace {
 
 // Outputs that were paired otherwise than by name, could not be judged, or pass with a remark.
 struct OddOutputs {
-  std::vector<std::string> folded, mapped, inexact, vacuous, all_nan, widened, incomparable,
-      averaged;
+  std::vector<std::string> folded, mapped, structural, inexact, vacuous, all_nan, widened,
+      incomparable, averaged;
   int64_t vacuous_elements = 0;
 
   void AddPairing(const OutputRecord& output);
@@ -233,6 +233,8 @@ void OddOutputs::AddPairing(const OutputRecord& output) {
     folded.push_back(both);
   } else if (output.paired_by == "map") {
     mapped.push_back(both);
+  } else if (output.paired_by == "structure") {
+    structural.push_back(both);
   } else if (output.paired_by != "exact") {
     inexact.push_back(both + " (" + HowPaired(output) + ")");
   }
@@ -277,6 +279,7 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   add("could not be compared", odd.incomparable);
   if (!odd.folded.empty()) add(OnlyInCase(pair), odd.folded);
   add("paired by --map-outputs", odd.mapped);
+  add("paired by what their nodes compute", odd.structural);
   add("paired by likeness", odd.inexact);
   const std::string retyped = ListRetyped(pair);
   if (!retyped.empty()) text += kTypesDiffer + retyped;

@@ -50,7 +50,8 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs,
       step_sides_(plan, parts.steps, ByScript()),
       given_(plan, compared_.names.size(), parts.scripts.postprocessing != nullptr),
       flips_(plan, {compared_.names, parts.shard, !parts.may_keep}),
-      axes_(plan, instruments.live) {
+      axes_(plan, instruments.live),
+      inner_nans_(instruments.live) {
   MakeBounds(instruments);
   const bool crosses = parts_.steps != nullptr && parts_.steps->plan().state == StateSource::kCross;
   if (crosses) crossing_ = instruments.live;
@@ -124,6 +125,7 @@ Result<IterationComparison> ComparisonRun::ComparePair(const ComparedStep& step,
     IterationComparison comparison =
         CompareIteration(sides.a(), sides.b(), options_, detail, sides.pairing);
     if (detail.Interrupted()) return Cancelled("interrupted");
+    if (detail.bounds != nullptr) inner_nans_.LeaveOut(options_, detail, comparison);
     return comparison;
   }
   VERNIER_ASSIGN_OR_RETURN(

@@ -14,6 +14,7 @@
 #include "run/comparison/comparison_parts.h"
 #include "run/comparison/flip_keeper.h"
 #include "run/comparison/given_outputs.h"
+#include "run/comparison/inner_nans.h"
 #include "run/comparison/mask_axes.h"
 #include "run/comparison/pair_verdict.h"
 #include "run/comparison/position_feeds.h"
@@ -237,6 +238,7 @@ class ComparisonRun {
   FlipKeeper flips_;
   LabelKeeper label_keeper_;  // of a shard
   Axes axes_;
+  InnerNans inner_nans_;
   TakenRows rows_taken_;  // of what is folded
   Waiting waiting_;
   End end_;

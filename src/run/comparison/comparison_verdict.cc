@@ -98,6 +98,7 @@ void ComparisonRun::AddRunNotes(RunFaults& faults, RunRecord& run) const {
   if (parts_.positions != nullptr && !parts_.positions->unfit_mask().empty()) {
     run.notes.push_back(parts_.positions->unfit_mask());
   }
+  if (std::string note = inner_nans_.Note(); !note.empty()) run.notes.push_back(std::move(note));
   if (plan_->comparison_asked && compared_.pairs.empty()) {
     faults.incomplete = true;
     run.faults.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +

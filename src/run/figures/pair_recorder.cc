@@ -32,6 +32,8 @@ std::string_view PairedByName(PairedBy how) {
       return "value";
     case PairedBy::kMap:
       return "map";
+    case PairedBy::kStructure:
+      return "structure";
   }
   return "";
 }

@@ -80,7 +80,7 @@ Status PairMatching::Look(const IterationResult& a, const IterationResult& b,
                           DeviceMeasure* device) {
   if (settled()) return {};
   if (maps_.empty()) {
-    if (!matcher_) matcher_.emplace(rule_);
+    if (!matcher_) matcher_.emplace(rule_, known_);
     return matcher_->Look(a.outputs, b.outputs, device);
   }
   VERNIER_TRY(FetchMapped(a.outputs, device));
@@ -89,6 +89,7 @@ Status PairMatching::Look(const IterationResult& a, const IterationResult& b,
   if (!matcher_) {
     std::vector<KnownPair> given;
     for (const auto& [ours, theirs] : applied.pairs) given.push_back({ours, theirs});
+    given.insert(given.end(), known_.begin(), known_.end());
     matcher_.emplace(rule_, std::move(given));
     left_out_ = applied.left_out;
     used_ = applied.used;

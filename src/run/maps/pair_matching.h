@@ -51,6 +51,12 @@ class PairMatching {
                                      std::span<const std::string> labels,
                                      std::pair<std::string, std::string> sides, PairingRule rule);
 
+  /// Before Look(): the pairs that there are apart from the maps, where names mislead.
+  void TakeKnown(std::vector<KnownPair> known) {
+    known_ = std::move(known);
+    rule_ = PairingRule::kKnownAlone;
+  }
+
   /// As OutputMatcher, after the maps. `device` (may be null) is where bytes are that are not here.
   /// kInvalidArgument for a map that names both sides and does not fit.
   Status Look(const IterationResult& a, const IterationResult& b, DeviceMeasure* device);
@@ -117,6 +123,7 @@ class PairMatching {
 
   OutputMaps maps_;
   PairingRule rule_ = PairingRule::kOneToOne;
+  std::vector<KnownPair> known_;
   std::optional<OutputMatcher> matcher_;
   std::map<std::string, double> found_errors_;  // elsewhere
   std::string found_table_;

@@ -139,7 +139,7 @@ bool RestoreOutput(const ShardOutput& kept, OutputComparison& output) {
     output.masked->differ = kept.mismatches.has_value();
     output.masked->mismatches = kept.mismatches.value_or(0);
   }
-  if (!TakeEnum(kept.paired_by, PairedBy::kMap, output.how)) return false;
+  if (!TakeEnum(kept.paired_by, PairedBy::kStructure, output.how)) return false;
   return std::ranges::all_of(kept.functions, [&](const ShardFunction& function) {
     return RestoreFunction(function, output.functions.emplace_back());
   });

@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/onnx/model_type.h"
+#include "model/onnx/onnx_model.h"
+#include "model/pairs/structural_pairs.h"
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/output_names.h"
 #include "run/phases/deciding.h"
@@ -25,6 +28,39 @@ Status CheckEvenSides(const std::vector<LoadedRuns::Run>& runs) {
                      "': shards need the same number on every side");
   }
   return {};
+}
+
+// Pairs of tensors that two models have in common, where equal names mean others.
+std::vector<KnownPair> PairsByStructure(const ModelPlan& first, const ModelPlan& second) {
+  const std::string_view onnx = ModelTypeName(ModelType::kOnnx);
+  if (first.type != onnx || second.type != onnx || first.path == second.path) return {};
+  const Result<OnnxModel> ours = OnnxModel::Open(first.path);
+  const Result<OnnxModel> theirs = OnnxModel::Open(second.path);
+  // Opening the runner says what is wrong.
+  if (!ours.ok() || !theirs.ok()) return {};
+  std::vector<KnownPair> pairs;
+  for (const auto& [b, a] : PairByStructure(*ours, *theirs)) {
+    const PairedBy how = a == b ? PairedBy::kExact : PairedBy::kStructure;
+    pairs.push_back({std::string(a), std::string(b), how});
+  }
+  // Those that no node makes.
+  for (const TensorInfo& output : pairs.empty() ? std::vector<TensorInfo>() : ours->Outputs()) {
+    pairs.push_back({output.name, output.name, PairedBy::kExact});
+  }
+  return pairs;
+}
+
+void PairMarkedByStructure(const LiveRuns& live, ComparedPairs& compared, Logger& logger) {
+  for (ComparedPair& pair : compared.pairs) {
+    if (std::max(pair.first, pair.second) >= live.size()) continue;
+    std::vector<KnownPair> known =
+        PairsByStructure(live[pair.first].plan().model, live[pair.second].plan().model);
+    if (known.empty()) continue;
+    logger.Info(pair.label() +
+                ": the same names mean other tensors in the two graphs, so tensors are paired by "
+                "what their nodes compute");
+    pair.matching.TakeKnown(std::move(known));
+  }
 }
 
 }  // namespace
@@ -49,6 +85,7 @@ Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& lo
   VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs,
                            ComparedPairs::Find(plan, std::move(names), live.any_marked(), formats));
   pairs.NamePairs(loaded.PairNames(pairs.places()));
+  if (live.any_marked() && !plan.lenient) PairMarkedByStructure(live, pairs, logger);
   return RunSides{std::move(loaded), std::move(pairs)};
 }
 
