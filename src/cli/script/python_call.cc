@@ -34,4 +34,12 @@ std::string TensorRtMember(std::string_view enumeration, std::string_view word) 
   return PythonMember("trt." + std::string(enumeration), upper);
 }
 
+std::string TensorRtMembers(std::string_view enumeration, std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + TensorRtMember(enumeration, word);
+  }
+  return "[" + text + "]";
+}
+
 }  // namespace vernier

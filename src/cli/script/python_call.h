@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ std::string PythonMember(std::string_view object, std::string_view word);
 
 /// "trt.Enumeration.WORD".
 std::string TensorRtMember(std::string_view enumeration, std::string_view word);
+
+/// "[trt.Enumeration.WORD, ...]".
+std::string TensorRtMembers(std::string_view enumeration, std::span<const std::string> words);
 
 /// A dictionary by output; the fallback has the empty name.
 template <typename T>

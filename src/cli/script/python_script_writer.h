@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,13 @@
 #include "vernier/status.h"
 
 namespace vernier {
+
+struct TensorRtOption;
+
+inline constexpr char kTrtTemplate[] = "polygraphy.backend.trt";
+
+/// "script.py:function"; a script alone means the function of that name.
+ScriptFunction SplitScript(const std::string& word, const char* fallback);
 
 /// Writes the plan as it is, of which WritePythonScript knows that the API can say it all.
 class PythonScript {
@@ -111,8 +119,9 @@ class PythonScript {
   /// Of TensorRT; of a template the only one.
   const RunnerPlan& EngineRunner() const;
   std::string ParseNetwork(const std::string& config);
-  std::string NetworkOutputs(const std::string& from);
   Result<std::string> NamedTypes(std::string_view dest, bool formats) const;
+  Result<std::string> NetworkValueOf(const TensorRtOption& option);
+  Result<std::string> NetworkStep(std::span<const TensorRtOption> options, const std::string& last);
   Result<std::string> NetworkSteps(std::string last);
 
   const RunPlan& plan_;

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "cli/script/python_script_writer.h"
-#include "model/edit/onnx_outputs.h"
 #include "options/rows/tensorrt_rows.h"
 #include "util/files/paths.h"
 #include "util/process/own_program.h"
@@ -16,17 +15,8 @@
 namespace vernier {
 namespace {
 
-constexpr char kTrtTemplate[] = "polygraphy.backend.trt";
 constexpr char kTodo[] = "    pass # TODO: Set up the ";
 constexpr char kTodoEnd[] = " here. This function should not return anything.\n";
-
-std::string Members(std::string_view enumeration, std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + TensorRtMember(enumeration, word);
-  }
-  return "[" + text + "]";
-}
 
 // TensorRT's enumerations have the names of the options: "TacticSource" of "tactic_sources".
 std::string EnumerationOf(std::string_view dest, bool is_list) {
@@ -47,21 +37,14 @@ std::string KeywordValue(const ParsedArgs& args, const OptionRow& row) {
   if (!row.choices.empty() || row.Files() != FileUse::kNone) return QuotePython(word);
   const bool is_list = row.arity == Arity::kStar;
   const std::string enumeration = EnumerationOf(row.dest, is_list);
-  return is_list ? Members(enumeration, args.List(row.dest)) : TensorRtMember(enumeration, word);
+  return is_list ? TensorRtMembers(enumeration, args.List(row.dest))
+                 : TensorRtMember(enumeration, word);
 }
 
 void Add(const ParsedArgs& args, std::string_view dest, PythonCall& call) {
   const OptionRow* row = nullptr;
   for (const GivenOption& given : args.given()) row = given.row->dest == dest ? given.row : row;
   if (row != nullptr) call.Add(dest, KeywordValue(args, *row));
-}
-
-// "script.py:function"; a script alone means the function of that name.
-ScriptFunction SplitScript(const std::string& word, const char* fallback) {
-  const size_t colon = word.rfind(':');
-  const bool named = colon != std::string::npos && word.substr(0, colon).ends_with(".py");
-  if (!named) return {word, fallback};
-  return {word.substr(0, colon), word.substr(colon + 1)};
 }
 
 // {'name': [1, 2]} of the plan's profiles: by number, by input, by "min", "opt" and "max".
@@ -91,6 +74,13 @@ std::vector<std::vector<std::pair<std::string, ProfileShapes>>> ProfilesOf(
 }
 
 }  // namespace
+
+ScriptFunction SplitScript(const std::string& word, const char* fallback) {
+  const size_t colon = word.rfind(':');
+  const bool named = colon != std::string::npos && word.substr(0, colon).ends_with(".py");
+  if (!named) return {word, fallback};
+  return {word.substr(0, colon), word.substr(colon + 1)};
+}
 
 void PythonScript::NeedTensorRt() {
   // As Polygraphy asks for it.
@@ -235,142 +225,6 @@ const RunnerPlan& PythonScript::EngineRunner() const {
       std::find_if(plan_.runners.begin(), plan_.runners.end(),
                    [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
   return found == plan_.runners.end() ? plan_.runners.front() : *found;
-}
-
-std::string PythonScript::ParseNetwork(const std::string& config) {
-  const ModelPlan& model = EngineRunner().model;
-  ScriptFunction script = SplitScript(model.path, "load_network");
-  if (script.path.ends_with(".py")) {
-    std::error_code error;
-    if (std::filesystem::exists(script.path, error)) script.path = AbsolutePath(script.path);
-    return Let("load_network", Call("polygraphy.backend.common", "InvokeFromScript")
-                                   .Add(QuotePython(script.path))
-                                   .Add("name", QuotePython(script.function)));
-  }
-  ModelPlan plain = model;
-  plain.path = AbsolutePath(model.path);
-  // TensorRT wants types on outputs, so they are marked in the network instead.
-  plain.outputs = plain.exclude_outputs = plain.outputs_by_type = {};
-  const bool loads = plain.fp_to_fp16 || !plain.external_data_dir.empty();
-  const std::string from =
-      LoadPlugins(loads ? OnnxLoader(plain, "", true) : QuotePython(plain.path));
-  PythonCall call =
-      Call(kTrtTemplate, loads ? "NetworkFromOnnxBytes" : "NetworkFromOnnxPath").Add(from);
-  std::vector<std::string> flags(args_.List("onnx_flags").begin(), args_.List("onnx_flags").end());
-  if (args_.Has("enable_uint8_asymmetric_quantization_dla")) {  // the older name of one
-    flags.emplace_back("ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA");
-  }
-  call.AddIf(!flags.empty(), "flags", Members("OnnxParserFlag", flags));
-  constexpr std::string_view kParser[] = {"plugin_instancenorm", "strongly_typed",
-                                          "mark_unfused_tensors_as_debug_tensors"};
-  for (const std::string_view dest : kParser) Add(args_, dest, call);
-  call.AddIf(!config.empty(), "config", config);
-  return Let("parse_network_from_onnx", call);
-}
-
-std::string PythonScript::NetworkOutputs(const std::string& from) {
-  if (!args_.Has("trt_outputs") && !args_.Has("trt_exclude_outputs") &&
-      !args_.Has("trt_outputs_by_type")) {
-    return from;
-  }
-  PythonCall call = Call(kTrtTemplate, "ModifyNetworkOutputs").Add(from);
-  const std::span<const std::string> outputs = args_.List("trt_outputs");
-  if (MeansAllOutputs(std::vector<std::string>(outputs.begin(), outputs.end()))) {
-    Import("polygraphy", "constants");
-    call.Add("outputs", "constants.MARK_ALL");
-  } else {
-    call.AddIf(!outputs.empty(), "outputs", FormatPythonList(outputs));
-  }
-  const std::span<const std::string> excluded = args_.List("trt_exclude_outputs");
-  const std::span<const std::string> types = args_.List("trt_outputs_by_type");
-  call.AddIf(!excluded.empty(), "exclude_outputs", FormatPythonList(excluded))
-      .AddIf(!types.empty(), "mark_layer_types", FormatPythonList(types));
-  return Let("set_network_outputs", call);
-}
-
-// {'name': trt.float16}, or lists of formats.
-Result<std::string> PythonScript::NamedTypes(std::string_view dest, bool formats) const {
-  std::string text;
-  for (const std::string& word : args_.List(dest)) {
-    const KeyedWord split = SplitAtLast(word);
-    if (split.key.empty() || split.value.empty()) {
-      return InvalidArgument("Could not parse argument: " + word +
-                             ". Expected an argument in the format: `key:value`.");
-    }
-    std::string value = PythonMember("trt", split.value);
-    if (formats) {
-      std::vector<std::string> names;
-      std::string name;
-      for (const char c : split.value + ",") {
-        if (c == ',' && !name.empty()) names.push_back(std::exchange(name, ""));
-        if (c != ',' && c != '[' && c != ']' && c != ' ') name += c;
-      }
-      value = Members("TensorFormat", names);
-    }
-    text += (text.empty() ? "" : ", ") + QuotePython(split.key) + ": " + value;
-  }
-  return "{" + text + "}";
-}
-
-Result<std::string> PythonScript::NetworkSteps(std::string last) {
-  size_t step = 0;
-  for (const std::string& word : args_.List("trt_network_postprocess_script")) {
-    const ScriptFunction script = SplitScript(word, "postprocess");
-    last = Let("postprocess_step_" + std::to_string(step++),
-               Call(kTrtTemplate, "PostprocessNetwork")
-                   .Add(last)
-                   .Add("func", FromScript(script))
-                   .Add("name", QuotePython(script.path + ":" + script.function)));
-  }
-  last = NetworkOutputs(last);
-  struct Step {
-    std::string_view dest, of_all;
-    const char *loader, *name, *keyword;
-    bool formats = false;
-  };
-  constexpr Step kTypes[] = {
-      {"layer_precisions", {}, "SetLayerPrecisions", "set_layer_precisions", "layer_precisions"},
-      {"tensor_dtypes", "all_tensor_dtypes", "SetTensorDatatypes", "set_tensor_datatypes",
-       "tensor_datatypes"},
-      {"tensor_formats", "all_tensor_formats", "SetTensorFormats", "set_tensor_formats",
-       "tensor_formats", true}};
-  for (const Step& row : kTypes) {
-    if (row.dest == "tensor_dtypes" && args_.Has("decomposable_attentions")) {
-      last = Let("set_decomposable_attentions",
-                 Call(kTrtTemplate, "SetDecomposableAttentions").Add(last));
-    }
-    const bool all = !row.of_all.empty() && args_.Has(row.of_all);
-    if (!all && !args_.Has(row.dest)) continue;
-    std::string types;
-    if (!all) {
-      VERNIER_ASSIGN_OR_RETURN(types, NamedTypes(row.dest, row.formats));
-    } else if (row.formats) {
-      types = Members("TensorFormat", args_.List(row.of_all));
-    } else {
-      types = PythonMember("trt", *args_.Value(row.of_all));
-    }
-    last = Let(row.name, Call(kTrtTemplate, row.loader).Add(last).Add(row.keyword, types));
-  }
-  if (args_.Has("mark_debug")) {
-    last = Let("mark_debug", Call(kTrtTemplate, "MarkDebug")
-                                 .Add(last)
-                                 .Add("mark_debug", FormatPythonList(args_.List("mark_debug"))));
-  }
-  return last;
-}
-
-Result<std::string> PythonScript::NetworkTemplate(const Invocation& invocation) {
-  std::string signature = "load_network(builder, network, parser)";
-  std::string last;
-  if (plan_.runners.front().model.path.empty()) {
-    signature = "load_network(builder, network)";
-    last = Call(kTrtTemplate, "CreateNetwork").Text();
-  } else {
-    VERNIER_ASSIGN_OR_RETURN(last, NetworkSteps(ParseNetwork("")));
-    body_ = "\n# Loaders\n" + body_;
-  }
-  const std::string suffix = FunctionTemplate(last, signature, "network");
-  return TemplateText(invocation, "Creates a TensorRT Network using the Network API.", suffix);
 }
 
 // Where Polygraphy is not installed, our stand-in has what the script needs of it.

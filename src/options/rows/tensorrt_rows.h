@@ -24,11 +24,20 @@ inline constexpr Binding kEngineOption = SetBy<&AddEngineOption>().For(kEngines)
 inline constexpr Binding kEngineScript = SetBy<&AddEngineScript>().For(kEngines);
 inline constexpr Binding kEngineTogether = kBoundTogether.For(kEngines);
 
+/// What the words of an option are in the argument of a network's loader: names; names, or all of
+/// them; a type or formats for single tensors, or for all.
+enum class NetworkValue : uint8_t { kNames, kOutputs, kNamedTypes, kType, kNamedFormats, kFormats };
+
 /// What an option is to Polygraphy's API, and to TensorRT in Python.
 struct TensorRtArgument {
   uint8_t place = 0;               ///< among the arguments of CreateConfig; 0: it is none
   std::string_view argument = {};  ///< which one it is, where that has another name and value
   bool plugin_only = false;        ///< refused where TensorRT runs in Python
+  bool of_parser = false;          ///< an argument of the loader that parses an ONNX model
+  /// The loader that applies it to a parsed network. Of two options for one argument the one that
+  /// comes last is used.
+  std::string_view loader = {};
+  NetworkValue value = NetworkValue::kNames;
 };
 
 struct TensorRtOption {
