@@ -4,13 +4,13 @@
 #include <optional>
 #include <utility>
 
-#include "compare/comparator.h"
-#include "compare/shared_non_finite.h"
-#include "kernels/magnitudes.h"
-#include "kernels/tensor_elements.h"
+#include "compare/functions/comparator.h"
+#include "compare/functions/shared_non_finite.h"
+#include "kernels/elements/tensor_elements.h"
+#include "kernels/measures/magnitudes.h"
 #include "run/live/live_runs.h"
-#include "util/joined.h"
-#include "util/list_has.h"
+#include "util/values/joined.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {

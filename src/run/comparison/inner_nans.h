@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/functions/comparison.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

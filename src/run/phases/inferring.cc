@@ -85,6 +85,12 @@ std::string FormatFeed(const TensorMap& feed) {
   return "\n---- Inference Input(s) ----\n" + FormatTensorTable(feed);
 }
 
+// Not Once: it would keep the text of every iteration.
+void LogFeed(const RunContext& run, int64_t index, const TensorMap& feed) {
+  if (!run.logger.Enabled(Severity::kInfo)) return;
+  run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(feed));
+}
+
 // Of `steps` (may be null) it is the feed of one.
 Status SaveFeed(const RunContext& run, int64_t iteration, const TensorMap& feed,
                 const StepSequence* steps, OutputSavers& savers) {
@@ -152,11 +158,8 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     if (!feed && !run.plan.shard.wanted()) VERNIER_TRY(comparing.loaded.CheckStepCount(i));
     if (!feed) break;
     made.feeds_used = i + 1;
-    // Not Once: it would keep the text of every iteration.
     const int64_t index = feeds.IndexOf(i);
-    if (run.logger.Enabled(Severity::kInfo)) {
-      run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
-    }
+    LogFeed(run, index, *feed);
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
     comparing.comparisons.NoteImage(index, i, feeds.images());
