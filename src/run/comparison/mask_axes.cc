@@ -67,9 +67,7 @@ std::vector<std::string> MaskAxes::OutputsAlong(const std::string& mask, const S
                                             steps->IsState(streams.second, other));
     const auto along = [&](size_t stream, const std::string& output) {
       if (!IsRunner(stream)) return Along::kUnknown;
-      const Along of =
-          AxisOf(models_->InputShape(stream, mask), models_->OutputShape(stream, output));
-      return of == Along::kElsewhere && LiesAlongTokens(stream, mask, output) ? Along::kMask : of;
+      return AxisOf(models_->InputShape(stream, mask), models_->OutputShape(stream, output));
     };
     const Along first = along(streams.first, name);
     const Along second = along(streams.second, other);
@@ -78,22 +76,6 @@ std::vector<std::string> MaskAxes::OutputsAlong(const std::string& mask, const S
       outputs.push_back(name);
   }
   return outputs;
-}
-
-// Whether the mask has a value for each of these positions, its size says when it is applied.
-bool MaskAxes::LiesAlongTokens(size_t stream, const std::string& mask, const std::string& output) {
-  const std::vector<Dim>& own = *models_->InputShape(stream, mask);
-  const std::vector<Dim>& shape = *models_->OutputShape(stream, output);
-  const std::vector<TensorInfo>& inputs = (*live_)[stream].session().inputs;
-  if (own.front() != shape.front()) return false;
-  const TensorInfo* tokens = nullptr;
-  for (const TensorInfo& input : inputs) {
-    if (input.name == mask || !MayBeTokens(input)) continue;
-    if (tokens != nullptr) return false;
-    tokens = &input;
-  }
-  if (tokens == nullptr || HasAxis(inputs, stream, own.back().symbol, mask)) return false;
-  return AxisOf(models_->InputShape(stream, tokens->name), &shape) == Along::kMask;
 }
 
 // A name that no input has says nothing: exporters make some up.
@@ -124,9 +106,8 @@ bool MaskAxes::IsElsewhere(const std::string& input, size_t stream, const std::s
 }
 
 bool MaskAxes::HasAxis(const std::vector<TensorInfo>& inputs, size_t stream,
-                       const std::string& axis, const std::string& beside) {
+                       const std::string& axis) {
   return std::ranges::any_of(inputs, [&](const TensorInfo& input) {
-    if (input.name == beside) return false;
     const std::vector<Dim>* const axes = models_->InputShape(stream, input.name);
     return axes != nullptr && std::ranges::find(*axes, axis, &Dim::symbol) != axes->end();
   });

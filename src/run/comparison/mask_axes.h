@@ -35,9 +35,8 @@ class MaskAxes {
 
   /// The outputs of A whose positions are along the mask's axis: a model names the two dimensions
   /// alike, and no other of the output so, nor names the batches differently; and the other's model
-  /// does not say otherwise. Of a mask whose axis no other has, as it is about a past, too, the
-  /// axis of the only tokens is as good. All runners among the two say that they take the mask, and
-  /// feed the output back into none.
+  /// does not say otherwise. All runners among the two say that they take the mask, and feed the
+  /// output back into none.
   std::vector<std::string> OutputsAlong(const std::string& mask, const Streams& streams,
                                         const MatchedSides& sides);
 
@@ -48,11 +47,8 @@ class MaskAxes {
                                             const MatchedSides& sides);
 
  private:
-  bool LiesAlongTokens(size_t stream, const std::string& mask, const std::string& output);
   bool IsElsewhere(const std::string& input, size_t stream, const std::string& output);
-  // Has an input, but for the one called `beside`, an axis of this name?
-  bool HasAxis(const std::vector<TensorInfo>& inputs, size_t stream, const std::string& axis,
-               const std::string& beside = "");
+  bool HasAxis(const std::vector<TensorInfo>& inputs, size_t stream, const std::string& axis);
   bool IsRunner(size_t stream) const;
   bool Declares(size_t stream, const std::string& input) const;
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "inputs/cast_tensor.h"
 #include "run/feeds/token_sources.h"
 #include "run/steps/step_tensors.h"
 #include "util/values/counted.h"
@@ -145,6 +146,16 @@ bool AreGiven(const InputPlan& inputs) {
   return !inputs.load_paths.empty() || inputs.script.given();
 }
 
+// The largest of integers above 1, which neither mark positions nor are added to scores, as 0 and
+// numbers below it may be.
+std::optional<int64_t> CountIn(const Tensor& mask) {
+  if (mask.dtype() == DType::kBool || !HoldsPositionValues(mask.dtype())) return std::nullopt;
+  const Result<Tensor> wide = CastTensor(mask, DType::kInt64);
+  if (!wide.ok() || wide->element_count() == 0) return std::nullopt;
+  const int64_t most = std::ranges::max(wide->As<int64_t>());
+  return most > 1 ? std::optional(most) : std::nullopt;
+}
+
 // Why the values of a tensor that is called like a mask mark nothing; empty: they do.
 std::string WhyUnfit(const Tensor& tensor) {
   const size_t rank = tensor.dims().size();
@@ -207,10 +218,8 @@ void PositionFeeds::LookForUnfitMask(const char* usual, const TensorMap& feed) {
   if (mask == nullptr || !options_->mask.empty() || !given_ || !unfit_mask_.empty()) return;
   const std::string why = WhyUnfit(*mask);
   if (why.empty()) return;
-  const std::string value = HoldsPositionValues(mask->dtype()) ? WhyNoMask(*mask) : "";
-  if (mask->dtype() != DType::kBool && !value.empty()) {
-    bad_mask_ = BadMask{usual, value, mask->dims()};
-  }
+  const std::optional<int64_t> count = CountIn(*mask);
+  if (count) bad_mask_ = BadMask{usual, std::to_string(*count), mask->dims()};
   unfit_mask_ = "the input '" + std::string(usual) + "' " + why +
                 ", where 1 and 0 would mark positions, so all positions are compared (--mask none "
                 "says so, --mask INPUT names another input)";

@@ -90,7 +90,7 @@ class PositionFeeds {
   /// Makes of that what is known of two streams: of a mask that was not named nothing unless both
   /// were fed with it, and of elements only outputs whose positions are along its axis for sure.
   /// kMalformed where a mask that was not named, and would leave out positions of these two, holds
-  /// an integer that is neither 0 nor 1. After For().
+  /// an integer above 1. After For().
   Status FitPair(MaskAxes& axes, const MaskAxes::Streams& streams, const MatchedSides& sides,
                  const FedPositions*& positions);
   /// Releases an iteration that was compared, and those before it.

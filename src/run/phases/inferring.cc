@@ -129,6 +129,11 @@ void ReleaseOutputs(const LiveRuns& live, IterationOutputs& outputs, TensorRelea
   }
 }
 
+// Shards leave that to their merge.
+bool EndsByFailure(const RunPlan& plan, const LiveRuns& live) {
+  return plan.compare->fail_fast && !plan.shard.wanted() && live.any_failed();
+}
+
 // To the last feed, or until nothing more is to be compared or saved.
 Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing& comparing,
                    LiveResults& made) {
@@ -145,14 +150,13 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   VERNIER_TRY(DecideOnWhole(run, side, comparing, feeds, inference));
   live.feeds().NameFeedsBy([&feeds](int64_t place) { return feeds.NameOf(place); });
   bool compares = true;
-  const bool fail_fast = run.plan.compare->fail_fast && !run.plan.shard.wanted();
   // Where loaded outputs run out, what is to be saved is still made.
   for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {
     // What lanes had done before is kept.
     const Status interrupted = run.CheckInterrupted();
     if (!interrupted.ok() && !queue.Finishes()) return interrupted;
     released.Wait();
-    if (!live.any_alive() || (fail_fast && live.any_failed())) break;
+    if (!live.any_alive() || EndsByFailure(run.plan, live)) break;
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, queue.Next());
     made.feeds_ended = !feed;
     if (!feed && !run.plan.shard.wanted()) VERNIER_TRY(comparing.loaded.CheckStepCount(i));
