@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -15,6 +16,7 @@
 #include "io/results/shard_file_name.h"
 #include "record/schema/side_names.h"
 #include "run/feeds/shard_names.h"
+#include "run/saved/fed_states.h"
 #include "util/process/interruption.h"
 #include "util/text/number_text.h"
 
@@ -68,7 +70,11 @@ class Concatenation {
   Status WriteOutputs(const std::string& output) {
     VERNIER_ASSIGN_OR_RETURN(
         const auto writer, ResultsWriter::Create(output, RunnerNames(), SingleFileFormat(output)));
-    LookForOtherSteps(output);
+    if (KeepsOrigin(SingleFileFormat(output))) {
+      LookForOtherSteps(output);
+    } else {
+      NoteLost(output);
+    }
     const Status status = AppendAll(*writer);
     if (status.ok()) {
       log_.Info("Saving output file containing concatenated iteration(s) to " + output);
@@ -102,16 +108,29 @@ class Concatenation {
     return static_cast<size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
   }
 
+  // Once: of the first file that says anything.
+  void NoteLost(const std::string& output) {
+    for (const DataSource& source : sources_) {
+      std::vector<size_t> runs(source.tensors.reader->runs().size());
+      std::iota(runs.begin(), runs.end(), 0);
+      if (NoteLostOrigin(*source.tensors.reader, runs, false, output, log_)) return;
+    }
+  }
+
   // A file has one account of how the steps of a runner were fed. Marks of feeds say it as well.
   void LookForOtherSteps(const std::string& output) {
-    std::map<std::string, std::set<std::string>> accounts;
+    std::map<std::string, std::vector<std::pair<std::string, size_t>>> accounts;
     for (const DataSource& source : sources_) {
       for (const SavedRun& run : source.tensors.reader->runs()) {
-        if (run.iterations > 0) accounts[RunnerNameOf(run)].insert(run.steps);
+        if (run.iterations > 0) {
+          accounts[RunnerNameOf(run)].emplace_back(run.steps, run.iterations);
+        }
       }
     }
-    for (const auto& [name, steps] : accounts) {
-      if (steps.size() > 1) of_other_steps_.insert(name);
+    for (const auto& [name, feedings] : accounts) {
+      const std::optional<std::string> joined = JoinFeedings(feedings);
+      if (!joined) of_other_steps_.insert(name);
+      feedings_[name] = joined.value_or("");
     }
     if (of_other_steps_.empty()) return;
     const std::vector<std::string> names(of_other_steps_.begin(), of_other_steps_.end());
@@ -125,7 +144,7 @@ class Concatenation {
     const SavedRun& saved = source.tensors.reader->runs()[run];
     const std::string name = RunnerNameOf(saved);
     const bool keeps = !of_other_steps_.contains(name);
-    if (keeps) VERNIER_TRY(writer.NoteSteps(IndexOf(name), saved.steps));
+    if (keeps) VERNIER_TRY(writer.NoteSteps(IndexOf(name), feedings_[name]));
     for (size_t i = 0; i < saved.iterations; ++i) {
       VERNIER_TRY(CheckInterrupted(interrupted_));
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, source.tensors.reader->Read(run, i));
@@ -153,7 +172,8 @@ class Concatenation {
   const std::atomic<int>& interrupted_;
   Logger& log_;
   std::vector<std::string> names_;
-  std::set<std::string> of_other_steps_;  // runners
+  std::set<std::string> of_other_steps_;         // runners
+  std::map<std::string, std::string> feedings_;  // of runners
   std::map<std::string, std::string> first_names_;
 };
 

@@ -67,19 +67,20 @@ bool KeepsOrigin(ResultsFormat format) {
   return format == ResultsFormat::kNpz || format == ResultsFormat::kSafetensors;
 }
 
-void NoteLostOrigin(const ResultsReader& source, std::span<const size_t> runs, bool keeps,
+bool NoteLostOrigin(const ResultsReader& source, std::span<const size_t> runs, bool keeps,
                     const std::string& output, Logger& log) {
-  if (keeps) return;
+  if (keeps) return false;
   bool steps = false, feeds = false;
   for (const size_t run : runs) {
     steps |= !source.runs()[run].steps.empty();
     feeds |= source.runs()[run].iterations > 0 && source.FeedOf(run, 0).has_value();
   }
-  if (!steps && !feeds) return;
+  if (!steps && !feeds) return false;
   log.Warning(
       "'" + output + "' does not say any more " +
       (steps ? "how its steps were fed, and from what inputs" : "from what inputs it was made") +
       ", so comparisons do not notice outputs of others: .npz and .safetensors keep it");
+  return true;
 }
 
 std::string RunnerNameOf(const SavedRun& run) {

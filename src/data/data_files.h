@@ -46,8 +46,8 @@ Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWr
 Status PublishOrDiscard(const Status& appended, FeedWriter& writer);
 
 /// Where the outputs of `runs` are written to a format that does not keep how they were made,
-/// says so. `keeps`: it does.
-void NoteLostOrigin(const ResultsReader& source, std::span<const size_t> runs, bool keeps,
+/// says so, and returns whether there was anything to say. `keeps`: it does.
+bool NoteLostOrigin(const ResultsReader& source, std::span<const size_t> runs, bool keeps,
                     const std::string& output, Logger& log);
 
 /// Does a format keep what iterations were made from, and how steps were fed?

@@ -55,6 +55,7 @@ class DataOrigin(StepsCase):
                            ("steps.npz", "how its steps were fed, and from what inputs")):
             for words in (("convert", path, "-o", "x.json"), ("select", path, "--iterations", "0",
                                                               "-o", "x.json"),
+                          ("concat", path, path, "-o", "x.json"),
                           ("convert", path, "--format", "pb", "-o", path + ".d")):
                 with self.subTest(words):
                     said = self.data(*words)
@@ -116,6 +117,22 @@ class DataOrigin(StepsCase):
                     self.assertIn("'joined.npz' " + LOST + " how the steps of a and b were fed",
                                   said)
                     self.assertIn(untold, self.compare("twice.npz", "joined.npz", code=0))
+
+    def test_runners_of_several_files_in_one_are_no_runners_of_one_run(self):
+        self.save_feeds("feeds.json", self.recordings(4))
+        for state in ("own", "reference"):
+            ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner",
+                                 "b=onnxrt m.onnx", "--load-inputs", "feeds.json", *STEPS,
+                                 "--state", state, "--save-outputs", f"{state}.npz")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            for runner in "ab":
+                self.data("convert", f"{state}.npz", "--runner", runner, "-o",
+                          f"{state}_{runner}.npz")
+        for first, code in (("own", 4), ("reference", 0)):
+            with self.subTest(first=first):
+                self.data("concat", f"{first}_a.npz", "reference_b.npz", "-o", "both.npz")
+                said = self.compare("both.npz", code=code)
+                self.assertEqual(code == 4, "were fed with --state reference" in said, said)
 
 
 if __name__ == "__main__":

@@ -114,6 +114,25 @@ class FirstStates(StepsCase):
                       "with the same one", self.run_from(states, code=3))
         self.run_from(states[:1], code=0)
 
+    def test_a_state_of_another_batch_is_named_before_a_runtime_broadcasts_it(self):
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, ["batch", 4])
+                for n in ("x", "h", "hn")}
+        graph = helper.make_graph([helper.make_node("Add", ["h", "x"], ["hn"])], "g",
+                                  [info["x"], info["h"]], [info["hn"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("batch.onnx")))
+        self.save_feeds("feeds.json", [{"x": np.ones((6, 4), "f4")}])
+        words = ("run", "batch.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--feed-back",
+                 "hn:h", "--step-slice", "x:axis=0,size=2", "--initial-state", "state.json")
+        for batch, code in ((1, 3), (2, 0), (3, 3)):
+            self.save_feeds("state.json", [{"h": np.ones((batch, 4), "f4")}])
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertEqual(code == 3, f"--initial-state state.json: 'h' is ({batch}, 4), and its "
+                             "axis 0 is 'batch' of the model, of which the input 'x' has 2 at the "
+                             f"first step, not {batch}: give a state for as many" in ended.err,
+                             ended.err)
+
     def test_a_state_that_is_lacking_is_named(self):
         self.assertIn("--initial-state: 'state.json' holds no tensors", self.run_from([{}], code=3))
         info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4])
@@ -201,7 +220,7 @@ class WhatDoesNotFit(StepsCase):
                       "(--feed-back)", ended.out + ended.err)
 
     def test_the_names_that_there_are_are_listed(self):
-        self.assertIn("no runner has such an output and input; a has 'y', 'hn' and 'x', 'h'; b has",
+        self.assertIn("no runner has an output 'nosuch'; a has 'y', 'hn' and 'x', 'h'; b has",
                       self.run_two("--steps", "2", feed_back="nosuch:h", code=2))
         self.assertIn("with an axis from 0 and one of the runners a, b",
                       self.run_two("--steps", "2", "--advance", "x:+0", "--steps-axis", "zz:0",

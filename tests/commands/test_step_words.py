@@ -4,6 +4,8 @@ import sys
 import unittest
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 from steps_case import StepsCase
 
@@ -34,6 +36,40 @@ class StepWords(StepsCase):
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertIn("--step-slice nosuch:axis=0: the inputs have no 'nosuch', but 'x', 'h'; if "
                       "another runner takes it, give size=", ended.err)
+
+    def test_a_name_of_feed_back_that_is_none_is_named(self):
+        for word, said in (("hnn:h", "no runner has an output 'hnn'; did you mean 'hn'?; a has"),
+                           ("hn:q", "no runner has an input 'q'; a has 'y', 'hn' and 'x', 'h'"),
+                           ("q:q", "no runner has such an output and input; a has")):
+            with self.subTest(word):
+                self.assertIn(f"--feed-back {word}: {said}",
+                              self.run_two("--steps", "2", feed_back=word, code=2))
+
+    def test_a_longer_output_is_to_be_cut_in_the_model(self):
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, size])
+                for n, size in (("x", 2), ("cache", 8), ("cachen", 10))}
+        graph = helper.make_graph([helper.make_node("Concat", ["cache", "x"], ["cachen"], axis=1)],
+                                  "g", [info["x"], info["cache"]], [info["cachen"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("slides.onnx")))
+        for word in ("auto", "cachen:cache"):
+            ended = self.vernier("run", "slides.onnx", "--onnxrt", "--steps", "3", "--feed-back",
+                                 word)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn("axis 1 differs (whole outputs are fed back: of one that is longer, such "
+                          "as a cache of which the last 8 elements are the state, let the model "
+                          "return that part)", ended.err)
+
+    def test_many_iterations_out_of_tolerance_are_shown_on_demand(self):
+        self.save_feeds("x.json", self.recordings(30))
+        words = ("--load-inputs", "x.json", "--step-slice", "x:axis=1,size=4")
+        said = self.run_two(*words, gain=0.5, code=1)
+        self.assertEqual(said.count("FAILED | Output: 'y'"), 20, said)
+        self.assertEqual(said.count("20 iterations are out of tolerance: -v shows those"), 1)
+        self.assertIn("Accuracy Summary", said)
+        self.assertEqual(self.record()["pairs"][0]["outputs"][0]["time"]["steps"], 60)
+        said = self.run_two(*words, "-v", gain=0.5, code=1)
+        self.assertEqual(said.count("FAILED | Output: 'y'"), 60, said)
 
     def test_the_same_mistake_has_one_exit_code(self):
         self.save_feeds("x.json", self.recordings())

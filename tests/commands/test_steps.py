@@ -373,7 +373,7 @@ def infer(feed):
                 (("--feed-back", "hn:h"), "the number of steps is missing"),
                 (("--feed-back", "hn", "--steps", "2"), "--feed-back hn: expected OUTPUT:INPUT"),
                 (("--feed-back", "y:h", "--steps", "2"), "axis 1 differs"),
-                (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),
+                (("--feed-back", "q:h", "--steps", "2"), "no runner has an output 'q'"),
                 (("--step-slice", "x:axis=0,hop=4", "--advance", "h:+0", "--steps",
                   "9000000000000000000"),
                  "--steps 9000000000000000000: that many steps"),

@@ -169,15 +169,26 @@ void TrySequences(Subject& subject, Trial& trial, const Batch& batch) {
   }
 }
 
+// A reason where none are known.
+std::string FindStates(const Subject& subject, std::vector<StatePair>& states) {
+  const SessionDescription& session = subject.probe->runner().session();
+  if (session.inputs.empty() || session.outputs.empty()) {
+    return std::string("the runner does not declare its ") +
+           (session.inputs.empty() ? "inputs" : "outputs") + ", so its states are not known";
+  }
+  const Status paired =
+      PairStateByLikeness({subject.runner.plan.name, session.inputs, session.outputs}, {}, states);
+  if (paired.ok() && !states.empty()) return "";
+  return "the model takes no states: no output's name clearly matches an input's";
+}
+
 }  // namespace
 
 PropertyRecord PermutedStates(Subject& subject) {
   const SessionDescription& session = subject.probe->runner().session();
   std::vector<StatePair> states;
-  const Status paired =
-      PairStateByLikeness({subject.runner.plan.name, session.inputs, session.outputs}, {}, states);
-  if (!paired.ok() || states.empty()) {
-    return NotApplicable("the model takes no states: no output's name clearly matches an input's");
+  if (std::string none = FindStates(subject, states); !none.empty()) {
+    return NotApplicable(std::move(none));
   }
   Result<BatchAxes> axes = FindAxes(session, states);
   if (!axes.ok()) return NotApplicable(axes.status().message());

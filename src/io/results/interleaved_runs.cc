@@ -82,7 +82,15 @@ Status InterleavedRuns::Index() {
       return InvalidArgument("'" + shard.path + "' has other runners than '" +
                              shards_.front().path + "': they are not of the same run");
     }
-    for (size_t run = 0; run < runs_.size(); ++run) runs_[run].iterations += own[run].iterations;
+    for (size_t run = 0; run < runs_.size(); ++run) {
+      if (runs_[run].iterations == 0) runs_[run].steps = own[run].steps;
+      if (own[run].steps != runs_[run].steps) {
+        return InvalidArgument("the steps of '" + shard.path +
+                               "' were fed otherwise than those of '" + shards_.front().path +
+                               "': they are not of the same run");
+      }
+      runs_[run].iterations += own[run].iterations;
+    }
   }
   for (size_t shard = 0; shard < shards_.size(); ++shard) VERNIER_TRY(CheckShare(shard));
   return {};

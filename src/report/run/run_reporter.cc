@@ -15,6 +15,9 @@ namespace {
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 // A run that is over sooner needs no bound.
 constexpr auto kPatience = std::chrono::seconds(1);
+// Of steps: what is shown at the usual level, and what of the others is shown at all.
+constexpr int64_t kMostFailed = 20;
+constexpr Severity kUnasked = Severity::kVerbose;
 
 // Once decisions are judged, elements are where no decision can be about an output.
 bool ElementsAreJudged(const RunPlan& plan, const IterationComparison& comparison) {
@@ -35,6 +38,8 @@ RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
       pictures_(logger, plan),
       elements_(logger,
                 [this](Severity severity) {
+                  const bool to_be_asked = hushed_ && severity < Severity::kCritical;
+                  if (to_be_asked) return ForwardingLog::Line{std::min(severity, kUnasked)};
                   const bool lowered = !elements_judged_ && severity == Severity::kError;
                   return ForwardingLog::Line{lowered ? Severity::kWarning : severity};
                 }),
@@ -75,13 +80,25 @@ void RunReporter::PairCompared(const IterationComparison& comparison) {
   elements_judged_ = judged;
   any_judged_ |= judged;
   comparisons_.Iteration(comparison);
+  if (plan_.steps.wanted() && !comparison.passed()) CountFailed();
   if (!plan_.save.accuracy.empty()) AddComparison(accuracy_, comparison, plan_.compare);
+}
+
+// An error that goes on from step to step makes an iteration of each.
+void RunReporter::CountFailed() {
+  if (++failed_ != kMostFailed) return;
+  if (!logger_.Enabled(kUnasked)) {
+    logger_.Warning(std::to_string(kMostFailed) +
+                    " iterations are out of tolerance: -v shows those that follow, too");
+  }
+  hushed_ = true;
 }
 
 void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& tally) {
   // A runner that failed before anything was compared has no rate of passing.
   if (tally.iterations() == 0 && !plan_.lenient) return;
   elements_judged_ = any_judged_;
+  hushed_ = false;
   comparisons_.Summary(pair.first, pair.second, tally);
   if (plan_.strict) comparisons_.Vacuous(pair.first, pair.second, tally);
 }

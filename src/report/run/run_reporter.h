@@ -42,6 +42,8 @@ class RunReporter final : public RunObserver {
   Status FinishPictures(bool well) { return pictures_.Finish(well); }
 
  private:
+  void CountFailed();
+
   using Clock = std::chrono::steady_clock;
 
   Logger& logger_;
@@ -52,6 +54,8 @@ class RunReporter final : public RunObserver {
   const Indirect<CompareOptions> options_;
   ComparisonReporter comparisons_;
   bool any_judged_ = false;
+  int64_t failed_ = 0;   // iterations, of steps
+  bool hushed_ = false;  // there were so many that others are logged with -v alone
   AccuracyResults accuracy_;
   WaitingLine waiting_;
   bool show_progress_;

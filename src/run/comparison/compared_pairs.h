@@ -35,10 +35,11 @@ struct ComparedPair {
   PaddedSteps padded = {};                         ///< of which a mask leaves nothing
   EmptySteps empty = {};                           ///< that have no elements
 
-  bool own_errors = false;            ///< of each step: the reference's state feeds both sides
-  std::string other_steps = {};       ///< why the sides were fed otherwise; empty: they were not
-  int64_t of_other_inputs = 0;        ///< iterations, not compared for that
-  std::string why_other_inputs = {};  ///< of the first of them
+  bool own_errors = false;             ///< of each step: the reference's state feeds both sides
+  std::string other_steps = {};        ///< why the sides were fed otherwise; empty: they were not
+  std::string maybe_other_steps = {};  ///< the same, where two references have fed other states
+  int64_t of_other_inputs = 0;         ///< iterations, not compared for that
+  std::string why_other_inputs = {};   ///< of the first of them
 
   /// Saved sides that were cut from outputs for all steps.
   bool first_all_steps = false, second_all_steps = false;
@@ -54,6 +55,7 @@ struct ComparedPair {
 /// How the steps of a pair's sides were fed.
 struct FedPair {
   std::string why_other;      ///< ComparedPair::other_steps
+  std::string may_be_other;   ///< ComparedPair::maybe_other_steps
   bool own_errors = false;    ///< the same there
   bool given_tokens = false;  ///< saved sides, decoded with tokens that no runner chose
   bool first_all_steps = false, second_all_steps = false;  ///< ComparedPair

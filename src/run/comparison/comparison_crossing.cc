@@ -30,7 +30,9 @@ Result<std::optional<TensorMap>> InferCrossed(LiveRuns& live, const ComparedPair
   for (const OutputPair& pair : sides.pairing.pairs) {
     met.emplace_back(sides.a().outputs[pair.a].name, sides.b().outputs[pair.b].name);
   }
-  VERNIER_ASSIGN_OR_RETURN(TensorMap state, steps.StateFor(of.first, of.second, met));
+  std::string note;
+  VERNIER_ASSIGN_OR_RETURN(TensorMap state, steps.StateFor(of.first, of.second, met, note));
+  if (!note.empty()) live.reports().NoteOnce(note);
   TensorMap own = steps.ExchangeState(of.first, std::move(state));
   Result<TensorMap> made = InferAside(live, of.first, steps.feed(), iteration);
   steps.ExchangeState(of.first, std::move(own));

@@ -92,6 +92,7 @@ void ComparisonRun::TakeFeeding(std::vector<FedPair> fed) {
   for (size_t i = 0; i < fed.size(); ++i) {
     Pair& pair = compared_.pairs[i];
     pair.other_steps = std::move(fed[i].why_other);
+    pair.maybe_other_steps = std::move(fed[i].may_be_other);
     pair.own_errors = fed[i].own_errors;
     pair.first_all_steps = fed[i].first_all_steps;
     pair.second_all_steps = fed[i].second_all_steps;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +78,10 @@ class ComparisonRun {
 
   /// Before Compare(), of each pair. Those whose sides were fed otherwise are not compared.
   void TakeFeeding(std::vector<FedPair> fed);
+  /// Before Compare(): pairs that two references may have fed otherwise are not compared any more
+  /// once this says of two streams that they did.
+  using OfOtherStates = std::function<bool(size_t first, size_t second)>;
+  void LeaveOutOtherSteps(const OfOtherStates& of_other_states);
   const StepStates* steps() const { return parts_.steps; }
   const RunPlan& plan() const { return *plan_; }
 

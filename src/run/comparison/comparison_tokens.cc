@@ -73,4 +73,11 @@ Result<bool> ComparisonRun::LeaveOutStep(Pair& pair, int64_t iteration) {
   return true;
 }
 
+void ComparisonRun::LeaveOutOtherSteps(const OfOtherStates& of_other_states) {
+  for (Pair& pair : compared_.pairs) {
+    if (pair.maybe_other_steps.empty() || !of_other_states(pair.first, pair.second)) continue;
+    pair.other_steps = std::exchange(pair.maybe_other_steps, {});
+  }
+}
+
 }  // namespace vernier

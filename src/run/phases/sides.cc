@@ -163,8 +163,10 @@ void NoteOtherSteps(const Comparing& comparing) {
     }
   }
   for (const ComparedPair& pair : comparisons.pairs()) {
+    const auto other = loaded.WhyOtherSteps(pair.first, pair.second, live, pair.shown);
+    const bool may_be = other.unless_same_states && !loaded.lenient();
     FedPair& here =
-        fed.emplace_back(loaded.WhyOtherSteps(pair.first, pair.second, live, pair.shown),
+        fed.emplace_back(may_be ? "" : other.why, may_be ? other.why : "",
                          loaded.AreOwnErrors(pair.first, pair.second, live),
                          loaded.HaveGivenTokens(pair.first, pair.second),
                          loaded.IsOfAllSteps(pair.first), loaded.IsOfAllSteps(pair.second));
@@ -185,6 +187,9 @@ bool AllHaveOtherSteps(const ComparisonRun& comparisons) {
 
 Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {
   NoteOtherSteps(*this);
+  comparisons.LeaveOutOtherSteps([&](size_t first, size_t second) {
+    return loaded.HaveOtherStates(first, second, iteration);
+  });
   const bool other = AllHaveOtherSteps(comparisons);
   if (comparisons.timeline() != nullptr && !other) {
     VERNIER_TRY(loaded.CheckStepCount(iteration + 1, true));
@@ -207,7 +212,7 @@ Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) co
 }
 
 void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers, const LiveRuns& live) const {
-  if (!loaded.runs().empty()) loaded.NoteLiveFeed(iteration, savers.FeedMark());
+  if (!loaded.runs().empty()) loaded.NoteLiveFeed(iteration, savers.FeedMark(), savers.FedState());
   if (rows != nullptr) rows->NoteFeed(iteration, savers.FeedHash());
   if (shard == nullptr) return;
   std::vector<ShardReceived> received;

@@ -84,11 +84,13 @@ Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
   return true;
 }
 
-void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark) {
+void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark, std::optional<uint32_t> state) {
   const auto index = static_cast<size_t>(iteration);
   if (runs().empty()) return;
   if (live_feeds_.size() <= index) live_feeds_.resize(index + 1);
   live_feeds_[index] = mark;
+  live_states_.resize(live_feeds_.size());
+  live_states_[index] = state;
 }
 
 Status LoadedSide::CheckStepCount(std::optional<int64_t> steps, bool goes_on) {

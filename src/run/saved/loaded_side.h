@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run/feeds/streams.h"
+#include "run/saved/fed_states.h"
 #include "run/saved/loaded_runs.h"
 #include "run/saved/step_feeding.h"
 #include "run/steps/step_timeline.h"
@@ -41,7 +42,8 @@ class LoadedSide {
   std::optional<uint64_t> FeedOf(int64_t iteration) const { return runs_.FeedOf(iteration); }
 
   /// What live runners are fed, before FeedMarksOf() of that iteration.
-  void NoteLiveFeed(int64_t iteration, uint64_t mark);
+  /// `state`: HashOfFedState().
+  void NoteLiveFeed(int64_t iteration, uint64_t mark, std::optional<uint32_t> state = {});
 
   /// MarkFeed() of what an iteration of each side was made from, live ones first, where it is
   /// known. Empty where no saved run knows it.
@@ -53,8 +55,16 @@ class LoadedSide {
   /// After NoteLiveFeed(): why the steps of two sides, places among all, were fed otherwise, and
   /// what to do; `live` says how those of live runners are (DescribeFeeding). Empty where they were
   /// fed alike, and where it is not known, which is warned of once.
-  std::string WhyOtherSteps(size_t first, size_t second, const std::vector<std::string>& live,
-                            const std::pair<std::string, std::string>& shown) const;
+  struct OtherSteps {
+    std::string why;
+    /// Two references have fed them: from the first iteration on alone at which HaveOtherStates().
+    bool unless_same_states = false;
+  };
+  OtherSteps WhyOtherSteps(size_t first, size_t second, const std::vector<std::string>& live,
+                           const std::pair<std::string, std::string>& shown);
+  /// After NoteLiveFeed(): have references fed an iteration of the sides other states, or is that
+  /// not known?
+  bool HaveOtherStates(size_t first, size_t second, int64_t iteration) const;
   /// Of the same sides: are their differences each step's own error, since one runner's state fed
   /// both?
   bool AreOwnErrors(size_t first, size_t second, const std::vector<std::string>& live) const;
@@ -105,6 +115,7 @@ class LoadedSide {
       : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {
     for (const LoadedRuns::Run& run : runs_.runs()) {
       steps_hashes_.push_back(StepsHashIn(run.steps));
+      saved_states_.push_back(FedStatesIn(run.steps));
     }
     if (!plan.steps.wanted()) return;
     for (size_t i = 0; i < runs_.runs().size(); ++i) saved_steps_.push_back(runs_.StepsOf(i));
@@ -121,7 +132,9 @@ class LoadedSide {
     std::string shown;
   };
   FedSide SideOf(size_t side, const std::vector<std::string>& live, const std::string& shown) const;
-  std::string WhyOneHasSteps(const FedSide& with, const FedSide& without) const;
+  std::string WhyOneHasSteps(const FedSide& with, const FedSide& without);
+  bool HaveSameStates(size_t first, size_t second) const;
+  std::optional<uint32_t> FedStateOf(size_t side, int64_t iteration) const;
   uint64_t AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const;
   Status CheckStop() const;
   std::string FileOf(size_t side) const;
@@ -134,6 +147,8 @@ class LoadedSide {
   LoadedRuns runs_;
   Logger* logger_;
   std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
+  std::vector<std::optional<uint32_t>> live_states_;      ///< likewise
+  std::vector<std::vector<uint32_t>> saved_states_ = {};  ///< run by run: FedStatesIn()
   bool warned_of_inputs_ = false;
   bool asked_for_steps_ = false;
   bool ended_unevenly_ = false;

@@ -37,7 +37,7 @@ LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::strin
 
 // Without steps a mark is like that of the other side. A file of an earlier version has marks of
 // steps, and does not say how these were fed.
-std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& without) const {
+std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& without) {
   const bool known =
       without.run == nullptr || LikenessOf(with.mark, without.mark) != FeedLikeness::kUnknown;
   if (known) {
@@ -76,37 +76,66 @@ std::string CutInWords(const std::string& side, const std::string& cut) {
 
 }  // namespace
 
-std::string LoadedSide::WhyOtherSteps(size_t first, size_t second,
-                                      const std::vector<std::string>& live,
-                                      const std::pair<std::string, std::string>& shown) const {
+LoadedSide::OtherSteps LoadedSide::WhyOtherSteps(size_t first, size_t second,
+                                                 const std::vector<std::string>& live,
+                                                 const std::pair<std::string, std::string>& shown) {
   const FedSide a = SideOf(first, live, shown.first), b = SideOf(second, live, shown.second);
-  const bool of_one_run =
+  const bool together =
       a.run == nullptr ? b.run == nullptr : b.run != nullptr && a.run->path == b.run->path;
-  if (a.feeding.empty() && b.feeding.empty()) return "";
-  if (of_one_run && a.feeding.empty() == b.feeding.empty()) return "";
-  if (a.feeding.empty()) return WhyOneHasSteps(b, a);
-  if (b.feeding.empty()) return WhyOneHasSteps(a, b);
+  // `data concat` may put runs of several files into one.
+  const bool of_one_run = together && AreOfOneRun(a.feeding, b.feeding);
+  if (a.feeding.empty() && b.feeding.empty()) return {};
+  if (of_one_run && a.feeding.empty() == b.feeding.empty()) return {};
+  if (a.feeding.empty()) return {WhyOneHasSteps(b, a)};
+  if (b.feeding.empty()) return {WhyOneHasSteps(a, b)};
   const std::string cut = CutIterations(b.feeding), other_cut = CutIterations(a.feeding);
-  if (cut != other_cut)
-    return CutInWords(b.shown, cut) + ", and " + CutInWords(a.shown, other_cut) +
-           ": compare the same iterations of both, or whole sequences";
+  if (cut != other_cut) {
+    return {CutInWords(b.shown, cut) + ", and " + CutInWords(a.shown, other_cut) +
+            ": compare the same iterations of both, or whole sequences"};
+  }
   // A run with runners tells the stop by the marks, and what was saved before this text has it.
   if (a.run != nullptr && b.run != nullptr) {
     const std::string stops = OtherStops(a.feeding, b.feeding);
-    if (!stops.empty()) return "'" + b.shown + "' and '" + a.shown + "' were decoded " + stops;
+    if (!stops.empty()) return {"'" + b.shown + "' and '" + a.shown + "' were decoded " + stops};
   }
   const auto other = FindOtherFeeding(a.feeding, b.feeding, LikenessOf(a.mark, b.mark));
-  if (!other) return "";
+  if (!other || (other->by_reference && HaveSameStates(first, second))) return {};
   const std::string what = "the steps of '" + b.shown + "' were fed " + other->second +
                            ", and those of '" + a.shown + "' " + other->first;
   if (other->certain) {
     const std::string same = other->how.empty() ? " of another content" : other->how;
-    return what + (other->first == other->second ? same : "") + ": give both the same " +
-           other->flag + ", or save the outputs again";
+    return {what + (other->first == other->second ? same : "") + ": give both the same " +
+                other->flag + ", or save the outputs again",
+            other->by_reference && std::min(first, second) < live_.size()};
   }
   logger_->Once(Severity::kWarning,
                 "--load-outputs: " + what + ": whether that means the same is not known");
-  return "";
+  return {};
+}
+
+std::optional<uint32_t> LoadedSide::FedStateOf(size_t side, int64_t iteration) const {
+  const auto place = static_cast<size_t>(iteration);
+  if (side < live_.size()) {
+    return place < live_states_.size() ? live_states_[place] : std::nullopt;
+  }
+  const std::vector<uint32_t>& states = saved_states_[side - live_.size()];
+  return place < states.size() ? std::optional(states[place]) : std::nullopt;
+}
+
+// Of saved sides alone that is known before they are compared.
+bool LoadedSide::HaveSameStates(size_t first, size_t second) const {
+  if (std::min(first, second) < live_.size()) return false;
+  const LoadedRuns::Run &a = runs()[first - live_.size()], &b = runs()[second - live_.size()];
+  bool same = true;
+  for (int64_t i = 0; same && i < std::min(a.iterations, b.iterations); ++i) {
+    same = !HaveOtherStates(first, second, i);
+  }
+  return same;
+}
+
+bool LoadedSide::HaveOtherStates(size_t first, size_t second, int64_t iteration) const {
+  const auto a = FedStateOf(first, iteration), b = FedStateOf(second, iteration);
+  return !a || a != b;
 }
 
 bool LoadedSide::AreOwnErrors(size_t first, size_t second,

@@ -11,6 +11,7 @@
 #include "io/bytes/checksum.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/partial_places.h"
+#include "run/saved/fed_states.h"
 #include "run/saved/result_origin.h"
 #include "util/files/atomic_file.h"
 #include "util/files/mapped_file.h"
@@ -168,6 +169,10 @@ uint64_t OutputSavers::FeedHash() {
 
 Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
   if (steps == nullptr) return AddNext(iteration, iteration, feed);
+  if (outputs_ != nullptr || compared_with_saved_) {
+    const auto state = HashOfFedState(steps->states(), feed);
+    if (state) fed_states_.push_back(*state);
+  }
   const StepPosition& position = steps->position();
   return position.step > 0 ? CheckProgress(iteration)
                            : AddNext(iteration, position.sequence, steps->whole());
@@ -247,8 +252,16 @@ Status OutputSavers::AddBlobs(const TensorMap& feed) {
 
 Status OutputSavers::NoteSteps(size_t runner, const std::string& feeding) {
   VERNIER_TRY(Settle());
-  steps_known_.insert(runner);
+  feedings_[runner] = feeding;
   return outputs_->NoteSteps(runner, feeding);
+}
+
+Status OutputSavers::NoteFedStates() {
+  for (const auto& [runner, feeding] : feedings_) {
+    if (fed_states_.size() != outputs_->finished(runner)) continue;
+    VERNIER_TRY(outputs_->NoteSteps(runner, WithFedStates(feeding, fed_states_)));
+  }
+  return {};
 }
 
 Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
@@ -334,6 +347,7 @@ Status OutputSavers::Publish(size_t iterations, bool run_failed) {
   if (inputs_ != nullptr && !(run_failed && feeds_ == 0)) {
     finish(kInputsInWords, "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
   }
+  if (outputs_ != nullptr) VERNIER_TRY(NoteFedStates());
   if (outputs_ != nullptr && results_ > 0 && !any_output_) {
     outputs_->Discard();
     outputs_ = nullptr;

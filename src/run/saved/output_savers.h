@@ -2,9 +2,9 @@
 #pragma once
 
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,12 +51,15 @@ class OutputSavers {
   uint64_t FeedMark() { return FeedHash() ^ steps_hash_; }
   /// Beside the words of steps, what they are fed with: another run is one with another mark.
   void MixIntoMark(uint64_t hash) { steps_hash_ ^= hash; }
+  /// HashOfFedState() of the feed that was added last, where outputs are saved or saved ones are
+  /// compared.
+  std::optional<uint32_t> FedState() const {
+    return fed_states_.empty() ? std::nullopt : std::optional(fed_states_.back());
+  }
   /// How the steps of a runner are fed (DescribeFeeding), before its first result. kIo.
   Status NoteSteps(size_t runner, const std::string& feeding);
   /// Whether that was done, or is not needed.
-  bool KnowsSteps(size_t runner) const {
-    return outputs_ == nullptr || steps_known_.contains(runner);
-  }
+  bool KnowsSteps(size_t runner) const { return outputs_ == nullptr || feedings_.contains(runner); }
   /// Large outputs are written while the run goes on: what became of them is reported by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
   /// Waits for what is being written.
@@ -92,6 +95,7 @@ class OutputSavers {
   void WarnOfInputs();
   void Hash(const TensorMap& feed);
   Status CheckProgress(int64_t iteration);
+  Status NoteFedStates();
   Status AddNext(int64_t iteration, int64_t number, const TensorMap& feed);
   Status AddBlobs(const TensorMap& feed);
   Status Publish(size_t iterations, bool run_failed);
@@ -111,8 +115,9 @@ class OutputSavers {
   int64_t results_ = 0;
   bool any_output_ = false;
   KnownSources made_with_;
-  uint64_t steps_hash_ = 0;  // HashOfSteps()
-  std::set<size_t> steps_known_;
+  uint64_t steps_hash_ = 0;                 // HashOfSteps()
+  std::map<size_t, std::string> feedings_;  // of runners, what NoteSteps() was told
+  std::vector<uint32_t> fed_states_;        // of all feeds: HashOfFedState()
   bool compared_with_saved_ = false;
   uint64_t feed_hash_ = 0;         // of the last feed
   std::future<uint64_t> hashing_;  // or what will be it

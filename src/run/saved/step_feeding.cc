@@ -1,6 +1,7 @@
 #include "run/saved/step_feeding.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include "record/schema/runner_name.h"
 #include "run/maps/name_maps.h"
 #include "run/parts/shard_sources.h"
+#include "run/saved/fed_states.h"
 #include "run/saved/result_origin.h"
 #include "run/steps/reset_words.h"
 #include "util/text/number_text.h"
@@ -88,8 +90,12 @@ std::optional<FeedingDifference> OtherReference(const Feeding& a, const Feeding&
     const bool unsaid = !known && WordsOf(side, kReference).empty();
     return InWords(side, kState) + (unsaid ? " of a runner that is not named" : "");
   };
-  return FeedingDifference{std::string(kState), in_words(a), in_words(b), known,
-                           known ? ", whose first runner is another" : ""};
+  return FeedingDifference{std::string(kState),
+                           in_words(a),
+                           in_words(b),
+                           known,
+                           known ? ", whose first runner is another, with another state" : "",
+                           true};
 }
 
 // The inputs of "hn:h".
@@ -234,7 +240,8 @@ std::string InRanges(const std::vector<size_t>& iterations) {
 std::string FeedingOfIterations(const std::string& feeding, const std::vector<size_t>& places,
                                 bool in_sequence) {
   const std::string before = CutIterations(feeding);
-  if (feeding.empty() || (!in_sequence && before.empty())) return feeding;
+  if (feeding.empty()) return feeding;
+  if (!in_sequence && before.empty()) return FedStatesAt(feeding, places);
   const std::vector<size_t> numbers = ParseIterations(before);
   std::vector<size_t> kept;
   for (const size_t place : places) {
@@ -243,7 +250,7 @@ std::string FeedingOfIterations(const std::string& feeding, const std::vector<si
     }
   }
   std::string text;
-  std::istringstream lines(feeding);
+  std::istringstream lines(FedStatesAt(feeding, places));
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(std::string(kIterations) + ' ')) text += line + '\n';
   }
@@ -283,6 +290,13 @@ std::string CutIterations(const std::string& feeding) {
 uint64_t StepsHashIn(const std::string& feeding) {
   const Words hashes = WordsOf(Parse(feeding), kHash);
   return hashes.empty() ? 0 : ParseChecksum(*hashes.begin()).value_or(0);
+}
+
+bool AreOfOneRun(const std::string& first, const std::string& second) {
+  const Feeding a = Parse(first), b = Parse(second);
+  return std::ranges::all_of(std::array{kHash, kInitial, kReference}, [&](std::string_view flag) {
+    return WordsOf(a, flag) == WordsOf(b, flag);
+  });
 }
 
 FeedLikeness LikenessOf(std::optional<uint64_t> a, std::optional<uint64_t> b) {

@@ -36,6 +36,9 @@ std::string FeedingOfIterations(const std::string& feeding, const std::vector<si
 /// the run: "3-5 8". Empty: sequences begin with their first steps.
 std::string CutIterations(const std::string& feeding);
 
+/// Are two texts of one run, as far as they say it? Then its runners were fed alike.
+bool AreOfOneRun(const std::string& first, const std::string& second);
+
 /// HashOfSteps() of the plan that a text is of; 0 of an empty one.
 uint64_t StepsHashIn(const std::string& feeding);
 
@@ -48,6 +51,7 @@ struct FeedingDifference {
   std::string first, second;  ///< "with --feed-back hn:h", "without --feed-back"
   bool certain = true;        ///< else other words may mean the same of another runner
   std::string how = {};       ///< what differs where the words are the same: ", whose ..."
+  bool by_reference = false;  ///< it is none where the references' states are the same
 };
 
 /// The first option by which two sides were fed otherwise, of texts that are both there. Certain

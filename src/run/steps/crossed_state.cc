@@ -115,9 +115,9 @@ Result<std::optional<Tensor>> StepStates::CrossedState(
   return std::optional<Tensor>();
 }
 
-Result<TensorMap> StepStates::StateFor(
-    size_t reference, size_t candidate,
-    std::span<const std::pair<std::string, std::string>> met) const {
+Result<TensorMap> StepStates::StateFor(size_t reference, size_t candidate,
+                                       std::span<const std::pair<std::string, std::string>> met,
+                                       std::string& note) const {
   const Runner& from = runners_[candidate];
   TensorMap state;
   for (const StatePair& pair : runners_[reference].pairs) {
@@ -131,10 +131,10 @@ Result<TensorMap> StepStates::StateFor(
     }
     const DType own = TypeOfState(runners_[reference], pair.input);
     if (BecomesFloat(tensor->dtype(), own)) {
-      logger_->Once(Severity::kInfo, "--state cross: the states of " + shown_[candidate] +
-                                         " are converted from " +
-                                         std::string(DTypeName(tensor->dtype())) + " to the " +
-                                         std::string(DTypeName(own)) + " of " + shown_[reference]);
+      note = "--state cross: the states of " + shown_[candidate] + " are converted from " +
+             std::string(DTypeName(tensor->dtype())) + " to the " + std::string(DTypeName(own)) +
+             " of " + shown_[reference];
+      logger_->Once(Severity::kInfo, note);
       VERNIER_ASSIGN_OR_RETURN(*tensor, CastTensor(*tensor, own));
     }
     state.push_back({pair.input, *std::move(tensor)});

@@ -1,5 +1,6 @@
 // The state that a sequence begins with, and NaN that its inputs hold already.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,23 @@ Result<std::optional<Dims>> FirstNan(const Tensor& tensor) {
 int64_t FirstStepWith(int64_t place, const SliceWord& slice) {
   const int64_t behind = place + slice.pad - (*slice.size - 1);
   return behind <= 0 ? 0 : (behind + *slice.hop - 1) / *slice.hop;
+}
+
+// The first axes of two inputs that a model calls alike.
+std::optional<std::pair<size_t, size_t>> SharedDim(const TensorInfo* a, const Tensor& of_a,
+                                                   const TensorInfo* b, const Tensor& of_b) {
+  if (a == nullptr || b == nullptr || !a->shape || !b->shape) return std::nullopt;
+  if (a->shape->size() != of_a.dims().size() || b->shape->size() != of_b.dims().size()) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < a->shape->size(); ++i) {
+    const std::string& symbol = (*a->shape)[i].symbol;
+    if (!(*a->shape)[i].dynamic() || symbol.empty()) continue;
+    const auto found = std::ranges::find(*b->shape, symbol, &Dim::symbol);
+    if (found == b->shape->end()) continue;
+    return std::pair(i, static_cast<size_t>(found - b->shape->begin()));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -65,8 +83,44 @@ Status StepSequence::AddFirstState() {
     whole_ = Overlaid(std::move(whole_), zeros);
   }
   whole_ = Overlaid(std::move(whole_), source_.initial);
+  VERNIER_TRY(CheckInitialSizes());
   states_.BeginWith(std::move(firsts));
   return CheckBegun();
+}
+
+// How long an input is along an axis at the first step; nullopt: it changes from step to step.
+std::optional<int64_t> StepSequence::FirstSize(const NamedTensor& input, size_t axis) const {
+  for (const SliceWord& slice : slices_) {
+    if (slice.input == input.name && slice.axis == axis) return slice.size;
+  }
+  const bool appends = std::ranges::any_of(
+      states_.words().advances,
+      [&](const AdvanceWord& advance) { return advance.input == input.name && advance.appends; });
+  return appends ? std::nullopt : std::optional(input.tensor.dims()[axis]);
+}
+
+// A dimension that a model calls alike in two inputs has one size. Runtimes may broadcast a state
+// of another batch, and say nothing.
+Status StepSequence::CheckInitialSizes() const {
+  for (const NamedTensor& state : source_.initial) {
+    const TensorInfo* const info = FindInfo(source_.inputs, state.name);
+    for (const NamedTensor& input : whole_) {
+      const TensorInfo* const other = FindInfo(source_.inputs, input.name);
+      if (Find(source_.initial, input.name) != nullptr) continue;
+      const auto shared = SharedDim(info, state.tensor, other, input.tensor);
+      if (!shared) continue;
+      const std::optional<int64_t> size = FirstSize(input, shared->second);
+      const int64_t own = state.tensor.dims()[shared->first];
+      if (!size || *size == own) continue;
+      return Malformed(
+          "--initial-state " + states_.plan().initial_state + ": '" + state.name + "' is " +
+          FormatDims(state.tensor.dims()) + ", and its axis " + std::to_string(shared->first) +
+          " is '" + (*info->shape)[shared->first].symbol + "' of the model, of which the input '" +
+          input.name + "' has " + std::to_string(*size) + " at the first step, not " +
+          std::to_string(own) + ": give a state for as many");
+    }
+  }
+  return {};
 }
 
 // Of a runner that declares nothing, a name with a typing error would feed nobody.

@@ -136,6 +136,16 @@ Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
   return pairs;
 }
 
+namespace {
+
+// A cache that slides is often cut outside of the model.
+std::string HowToCut(int64_t size) {
+  return " (whole outputs are fed back: of one that is longer, such as a cache of which the last " +
+         std::to_string(size) + " elements are the state, let the model return that part)";
+}
+
+}  // namespace
+
 std::string WhyNeverEqual(const TensorInfo& output, const TensorInfo& input) {
   const bool typed = output.dtype != DType::kUndefined && input.dtype != DType::kUndefined;
   if (typed && output.dtype != input.dtype) return "the types differ";
@@ -144,7 +154,8 @@ std::string WhyNeverEqual(const TensorInfo& output, const TensorInfo& input) {
   for (size_t i = 0; i < output.shape->size(); ++i) {
     const Dim &from = (*output.shape)[i], &to = (*input.shape)[i];
     if (from.dynamic() || to.dynamic() || from.value == to.value) continue;
-    return "axis " + std::to_string(i) + " differs";
+    return "axis " + std::to_string(i) + " differs" +
+           (from.value > to.value ? HowToCut(to.value) : "");
   }
   return "";
 }

@@ -307,6 +307,9 @@ TEST_F(StepRunsTest, FloatsOfAStateBecomeThoseOfTheRunnerThatIsGivenIt) {
       EXPECT_THAT(observer_.made["b"], testing::ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
       if (source == StateSource::kCross) {
         EXPECT_EQ(Output(ran, "y").time->crossed->steps, 8);
+        EXPECT_THAT(
+            ran.record.notes,
+            testing::Contains(HasSubstr("--state cross: the states of b are converted from ")));
         continue;
       }
       const std::string types = half_first ? "from float16 of a to its own float32"

@@ -177,12 +177,13 @@ TEST_F(StepRunsTest, AStateThatIsComparedWithNoneCannotBeCrossed) {
   ASSERT_TRUE(states->Remember(1, {{"state_n", Floats({2}, {3, 4})}}).ok());
   ASSERT_TRUE(states->Enter({0, 1, 4}, {}, feed).ok());
   const std::vector<std::pair<std::string, std::string>> met = {{"state_n", "state_n"}};
-  const Result<TensorMap> state = states->StateFor(0, 1, met);
+  std::string note;
+  const Result<TensorMap> state = states->StateFor(0, 1, met, note);
   ASSERT_TRUE(state.ok());
   EXPECT_EQ(Find(*state, "state")->As<float>().front(), 3);
   const std::vector<std::pair<std::string, std::string>> part = {{"state_n", "state_n[0]"}};
-  EXPECT_FALSE(states->StateFor(0, 1, part).ok());
-  EXPECT_THAT(states->StateFor(0, 1, {}).status().message(),
+  EXPECT_FALSE(states->StateFor(0, 1, part, note).ok());
+  EXPECT_THAT(states->StateFor(0, 1, {}, note).status().message(),
               HasSubstr("--state cross: no state of b is compared with 'state_n' of a"));
 }
 
@@ -200,9 +201,10 @@ TEST_F(StepRunsTest, AStateInAnotherOrderOfAxesIsCrossed) {
   ASSERT_TRUE(states->Remember(0, {{"state_n", Floats({3, 2}, {0, 0, 0, 0, 0, 0})}}).ok());
   ASSERT_TRUE(states->Remember(1, {{"state_n", Floats({2, 3}, {1, 2, 3, 4, 5, 6})}}).ok());
   ASSERT_TRUE(states->Enter({0, 1, 4}, {}, feed).ok());
+  std::string note;
   for (const auto& met : {std::pair<std::string, std::string>("state_n", "state_n@1,0"),
                           std::pair<std::string, std::string>("state_n@1,0", "state_n")}) {
-    const Result<TensorMap> state = states->StateFor(0, 1, std::vector{met});
+    const Result<TensorMap> state = states->StateFor(0, 1, std::vector{met}, note);
     ASSERT_TRUE(state.ok()) << state.status().message();
     const Tensor& tensor = *Find(*state, "state");
     EXPECT_EQ(tensor.dims(), (Dims{3, 2}));

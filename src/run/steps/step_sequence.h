@@ -66,10 +66,14 @@ class StepSequence {
   /// Of each sequence; nullopt where its length decides.
   std::optional<int64_t> steps() const { return states_.StepsAsked(); }
 
+  const StepStates& states() const { return states_; }
+
  private:
   StepSequence(StepStates& states, Source source) : states_(states), source_(std::move(source)) {}
   Status CompleteSlices();
   Status CheckNames() const;
+  Status CheckInitialSizes() const;
+  std::optional<int64_t> FirstSize(const NamedTensor& input, size_t axis) const;
   Status Begin(TensorMap whole);
   void SayWhatIsLeft() const;
   void SayWhatOverlaps() const;

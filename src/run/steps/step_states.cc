@@ -31,15 +31,6 @@ bool IsMadeOf(const std::string& source, const std::string& tensor) {
          source[tensor.size()] == '@';
 }
 
-// Of two colons the first may be meant to stand behind the label of a runner.
-std::string UnknownLabel(const FeedBackWord& word) {
-  const size_t colon = word.rest.find(':');
-  const bool two =
-      colon != std::string::npos && word.rest.find(':', colon + 1) != std::string::npos;
-  if (!word.label.empty() || !two) return "";
-  return ", and none is called '" + word.rest.substr(0, colon) + "'";
-}
-
 Status LacksOutput(const StatePair& pair, const TensorMap& outputs, const StepPosition& position) {
   std::vector<std::string> given;
   for (const NamedTensor& output : outputs) given.push_back(output.name);
@@ -166,23 +157,6 @@ void StepStates::SayPairs(size_t runner) const {
   if (!text.empty()) logger_->Info(names_[runner] + " | Fed back from step to step: " + text);
   const std::string note = NoteOnState(runner);
   if (!note.empty()) logger_->Info(names_[runner] + " | It " + note);
-}
-
-Status StepStates::CheckUsed() const {
-  for (size_t i = 0; i < used_.size(); ++i) {
-    if (used_[i]) continue;
-    std::string names;
-    for (size_t runner = 0; runner < runners_.size(); ++runner) {
-      const Runner& here = runners_[runner];
-      if (here.inputs.empty() || here.given.empty()) continue;
-      names += "; " + shown_[runner] + " has " + FirstQuoted(here.given) + " and " +
-               FirstQuoted(here.inputs);
-    }
-    return BadStepWord(
-        kFeedBackFlag, words_.feed_back[i].word,
-        "no runner has such an output and input" + UnknownLabel(words_.feed_back[i]) + names);
-  }
-  return {};
 }
 
 std::vector<std::string> StepStates::StateInputs() const {

@@ -154,10 +154,11 @@ class StepStates {
   const TensorMap& feed() const { return feed_; }
   /// The state of this step of the runner `candidate` as `reference` takes it: `met` are the
   /// outputs of the two that are compared, in their order of axes (`NAME@0,2,1`). Floats become
-  /// those of the reference. kInvalidArgument, naming a state of the reference that is compared
-  /// with none of the candidate's, or with a part.
+  /// those of the reference, which `note` says (empty: they do not). kInvalidArgument, naming a
+  /// state of the reference that is compared with none of the candidate's, or with a part.
   Result<TensorMap> StateFor(size_t reference, size_t candidate,
-                             std::span<const std::pair<std::string, std::string>> met) const;
+                             std::span<const std::pair<std::string, std::string>> met,
+                             std::string& note) const;
   /// Gives a runner another state for this step; the one that it had.
   TensorMap ExchangeState(size_t runner, TensorMap state) {
     return std::exchange(runners_[runner].state, std::move(state));

@@ -1,0 +1,35 @@
+// Which states a reference has fed all runners with (--state reference), as saved outputs keep it
+// in the text of their steps: two references that are no one model may have fed the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/steps/step_states.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Of the values that a step was fed with as the reference's state; not of its inputs' names, which
+/// another export may have otherwise. nullopt: no reference feeds it, or not all of its state.
+std::optional<uint32_t> HashOfFedState(const StepStates& states, const TensorMap& feed);
+
+/// The text of DescribeFeeding() with these, one an iteration in their order.
+std::string WithFedStates(const std::string& feeding, const std::vector<uint32_t>& states);
+
+/// What is there of it; empty: it is not known.
+std::vector<uint32_t> FedStatesIn(const std::string& feeding);
+
+/// The text with those of the iterations at these places alone.
+std::string FedStatesAt(const std::string& feeding, const std::vector<size_t>& places);
+
+/// One text for iterations one after another, of texts and their numbers of iterations; nullopt
+/// where these say otherwise how steps were fed. That they are of other states is no difference.
+std::optional<std::string> JoinFeedings(
+    const std::vector<std::pair<std::string, size_t>>& feedings);
+
+}  // namespace vernier
