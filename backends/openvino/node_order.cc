@@ -104,19 +104,82 @@ std::string WithFields(std::string_view message, uint32_t id, std::string_view w
   return copy.bytes();
 }
 
-}  // namespace
+std::optional<std::string> GraphInOrder(std::string_view graph);
 
-std::optional<std::string> WithNodesInOrder(std::string_view model) {
-  const std::string_view graph = tf::FieldBytes(model, kModelGraph);
+bool IsBody(const ProtoField& field) {
+  return Holds(field, kAttributeGraph) || Holds(field, kAttributeGraphs);
+}
+
+// The attribute with the nodes of its graphs in order. nullopt: it may stay as it is.
+std::optional<std::string> AttributeInOrder(std::string_view attribute) {
+  ProtoWriter copy;
+  bool changed = false;
+  ProtoReader reader(attribute);
+  while (const std::optional<ProtoField> field = reader.Next()) {
+    if (!IsBody(*field)) {
+      copy.Raw(field->whole);
+      continue;
+    }
+    const std::optional<std::string> sorted = GraphInOrder(field->bytes);
+    copy.Bytes(field->id, sorted ? std::string_view(*sorted) : field->bytes);
+    changed |= sorted.has_value();
+  }
+  return changed ? std::optional(copy.bytes()) : std::nullopt;
+}
+
+bool HasBodies(std::string_view node) {
+  for (const std::string_view attribute : tf::AllFieldBytes(node, kNodeAttribute)) {
+    ProtoReader reader(attribute);
+    while (const std::optional<ProtoField> field = reader.Next()) {
+      if (IsBody(*field)) return true;
+    }
+  }
+  return false;
+}
+
+// The same of a node, whose branches and bodies are graphs.
+std::optional<std::string> NodeInOrder(std::string_view node) {
+  if (!HasBodies(node)) return std::nullopt;
+  ProtoWriter copy;
+  bool changed = false;
+  ProtoReader reader(node);
+  while (const std::optional<ProtoField> field = reader.Next()) {
+    const std::optional<std::string> sorted =
+        Holds(*field, kNodeAttribute) ? AttributeInOrder(field->bytes) : std::nullopt;
+    if (sorted) {
+      copy.Bytes(kNodeAttribute, *sorted);
+    } else {
+      copy.Raw(field->whole);
+    }
+    changed |= sorted.has_value();
+  }
+  return changed ? std::optional(copy.bytes()) : std::nullopt;
+}
+
+// Where nodes wait for each other, they stay as they are.
+std::optional<std::string> GraphInOrder(std::string_view graph) {
   const std::vector<std::string_view> nodes = tf::AllFieldBytes(graph, kGraphNode);
   Waiting waiting = WaitingOf(nodes);
-  if (waiting.in_order) return std::nullopt;
+  bool changed = !waiting.in_order;
   const std::vector<size_t> order = Sorted(std::move(waiting));
   if (order.size() < nodes.size()) return std::nullopt;
   ProtoWriter sorted;
-  for (const size_t node : order) sorted.Bytes(kGraphNode, nodes[node]);
+  for (const size_t node : order) {
+    const std::optional<std::string> inner = NodeInOrder(nodes[node]);
+    sorted.Bytes(kGraphNode, inner ? std::string_view(*inner) : nodes[node]);
+    changed |= inner.has_value();
+  }
+  if (!changed) return std::nullopt;
+  return WithFields(graph, kGraphNode, sorted.bytes());
+}
+
+}  // namespace
+
+std::optional<std::string> WithNodesInOrder(std::string_view model) {
+  const std::optional<std::string> graph = GraphInOrder(tf::FieldBytes(model, kModelGraph));
+  if (!graph) return std::nullopt;
   ProtoWriter whole;
-  whole.Bytes(kModelGraph, WithFields(graph, kGraphNode, sorted.bytes()));
+  whole.Bytes(kModelGraph, *graph);
   return WithFields(model, kModelGraph, whole.bytes());
 }
 

@@ -9,8 +9,9 @@
 
 namespace vernier::ov {
 
-/// The model with the nodes of its main graph in such an order, each as early as it was where that
-/// is possible. nullopt: they are in order, or have none, or the bytes are no ONNX model.
+/// The model with the nodes of its graphs, branches and bodies included, in such an order, each as
+/// early as it was where that is possible. nullopt: they are in order, or have none, or the bytes
+/// are no ONNX model.
 std::optional<std::string> WithNodesInOrder(std::string_view model);
 
 }  // namespace vernier::ov

@@ -190,7 +190,12 @@ class Coercion {
         only != nullptr &&
         std::any_of(options_.made_for.begin(), options_.made_for.end(),
                     [&](const TensorInfo& other) { return other.name == only->name; });
-    return made && Alone().FitsOneInput(*only) ? only : nullptr;
+    return (made || IsLast()) && only != nullptr && Alone().FitsOneInput(*only) ? only : nullptr;
+  }
+
+  // All others have found each other by their names.
+  bool IsLast() {
+    return inputs_.size() > 1 && Alone().inputs.size() == 1 && Alone().tensors.size() == 1;
   }
 
   Result<const NamedTensor*> FindStrictly(size_t index) {

@@ -83,6 +83,21 @@ Result<CoercedFeed> CoerceMade(const TensorMap& feed, std::vector<TensorInfo> in
   return CoerceFeed(feed, inputs, options, logger);
 }
 
+// All others have their names.
+TEST(CoerceFeed, StrictPairsTheLastOfBothSidesIfItFits) {
+  RecordingLogger logger;
+  const TensorMap feed = {{"a", Floats({2}, {1, 2})}, {"b", Floats({1, 2}, {3, 4})}};
+  const std::vector<TensorInfo> inputs = {Input("p", DType::kFloat32, {{1, ""}, {-1, "n"}}),
+                                          Input("a", DType::kFloat32, kPair)};
+  const auto coerced = Coerce(feed, inputs, Strictness::kStrict, logger);
+  ASSERT_TRUE(coerced.ok());
+  EXPECT_EQ(coerced->tensors[0].tensor.As<float>()[0], 3);
+  EXPECT_EQ(coerced->notes[0], "input 'p': paired with 'b' by type and shape");
+  const std::vector<TensorInfo> others = {Input("p", DType::kInt64, {{1, ""}, {-1, "n"}}),
+                                          inputs[1]};
+  EXPECT_FALSE(Coerce(feed, others, Strictness::kStrict, logger).ok());
+}
+
 TEST(CoerceFeed, StrictPairsWhatOneToOneFitsByTypeAndShape) {
   RecordingLogger logger;
   const TensorMap feed = {{"a", Floats({2}, {1, 2})}, {"b", Floats({1, 2}, {3, 4})}};

@@ -64,6 +64,23 @@ class Coverage(Case):
         self.save_runs("a.json", [("a", [y] * 6), ("b", [y] * 3 + [{"y": y["y"] + 1}])])
         self.assertEqual(self.vernier("compare", "a.json", "--lenient").code, 1)
 
+    def test_a_side_that_has_nothing_holds_up_no_other(self):
+        y = {"y": np.arange(3, dtype="f4")}
+        self.save_runs("a.json", [("a", [y, y])])
+        self.save_runs("half.json", [("b", [y, {"y": y["y"] + 1}]), ("dead", [])])
+        ended = self.vernier("run", "--load-outputs", "a.json", "half.json", "--save-record",
+                             "r.json")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 1, said)
+        self.assertRegex(said, "a vs. .*b: FAILED, compared 1 output in 2 iterations")
+        self.assertIn("0 of 2 iterations could be compared: dead has none", said)
+        self.assertNotIn("different numbers of iterations", said)
+        self.save_runs("half.json", [("b", [y, y]), ("dead", [])])
+        ended = self.vernier("run", "--load-outputs", "a.json", "half.json")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 4, said)
+        self.assertRegex(said, "a vs. .*b: PASSED, compared 1 output in 2 iterations")
+
     def test_strict_misses_what_lenient_accepts(self):
         y = np.arange(3, dtype="f4")
         self.assertEqual(self.compare([{"y": y}] * 3, [{"y": y}], "--lenient")[0].code, 0)

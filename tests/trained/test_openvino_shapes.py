@@ -141,6 +141,33 @@ class OpenVinoShapes(unittest.TestCase):
                               check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_nodes_of_branches_may_come_before_what_they_read(self):
+        def branch(name, op):
+            nodes = [helper.make_node(op, [name + "_late"], [name]),
+                     helper.make_node("Exp", ["x"], [name + "_late"])]
+            return helper.make_graph(nodes, name, [],
+                                     [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+        outer = helper.make_graph(
+            [helper.make_node("Neg", ["inner"], ["outer"]),
+             helper.make_node("If", ["is"], ["inner"], then_branch=branch("a", "Relu"),
+                              else_branch=branch("b", "Neg"))], "outer", [],
+            [helper.make_tensor_value_info("outer", TensorProto.FLOAT, None)])
+        nodes = [helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+                 helper.make_node("Cast", ["sum"], ["is"], to=TensorProto.BOOL),
+                 helper.make_node("If", ["is"], ["y"], name="choose", then_branch=outer,
+                                  else_branch=branch("c", "Neg"))]
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+        path = self.folder / "unsorted.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), path)
+        # ONNX Runtime refuses such a file.
+        done = subprocess.run([os.environ["VERNIER"], "run", path, "--openvino", "--input-shapes",
+                               "x:[2,3]"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -87,6 +87,7 @@ bool ErrorPropagation::TakeStepsWithin(const Step& step, const PassedOn& passed,
                                        ErrorPrediction& error) const {
   if (OneQuantises() || first_.floats_within == second_.floats_within) return false;
   error.flipped = 0;
+  error.reached = 1;  // `clean` is the root mean square of all elements, not what each stays within
   error.clean = kPassedTimes * passed.rms;
   error.typical = passed.rms;
   error.largest = passed.largest;

@@ -18,6 +18,21 @@ constexpr double kFloat32Roundoff = 0x1p-24;
 // Differences that lie in whole channels or neighbourhoods add up to more than independent ones.
 constexpr double kAlike = 1.5;
 
+// Calls `visit(f)` with the function of values that the operator chooses by; false for others.
+template <typename Visit>
+bool WithLimits(std::string_view op, size_t inputs, Visit visit) {
+  if (op == "Max" && inputs > 0) {
+    return visit([=](const double* x) { return *std::max_element(x, x + inputs); });
+  }
+  if (op == "Min" && inputs > 0) {
+    return visit([=](const double* x) { return *std::min_element(x, x + inputs); });
+  }
+  if (op == "Clip" && inputs == 3) {
+    return visit([](const double* x) { return std::min(std::max(x[0], x[1]), x[2]); });
+  }
+  return false;
+}
+
 // Calls `visit(f)` with the function of one or two values that the operator is; false for others.
 template <typename Visit>
 bool WithFunction(const OnnxModel& model, const OnnxNode& node, size_t inputs, Visit visit) {
@@ -34,9 +49,7 @@ bool WithFunction(const OnnxModel& model, const OnnxNode& node, size_t inputs, V
     if (op == "Div") return visit([](const double* x) { return x[0] / x[1]; });
     if (op == "PRelu") return visit([](const double* x) { return x[0] * (x[0] < 0 ? x[1] : 1); });
   }
-  if (op == "Clip" && inputs == 3) {
-    return visit([](const double* x) { return std::min(std::max(x[0], x[1]), x[2]); });
-  }
+  if (WithLimits(op, inputs, visit)) return true;
   if (inputs != 1) return false;
   if (op == "Relu") return visit([](const double* x) { return std::max(x[0], 0.0); });
   if (op == "LeakyRelu") {
@@ -352,28 +365,6 @@ std::optional<PassedOn> PassedDifferences::OfLargest(const OnnxNode& node) {
   return PassedOn{std::sqrt(mean) / scale, largest / scale, 0, 0, 0};
 }
 
-std::optional<double> PassedDifferences::Shift(const OnnxNode& node) {
-  if (model_.graph().Inputs(node).size() < 3) return 0;
-  const auto zero = Find(node, 2);
-  if (zero && std::ranges::all_of(zero->a, [](double z) { return z == 0; })) return 0;
-  const auto operands = Scaled(node);
-  if (!operands) return {};
-  double shifts = 0, values = 0;
-  const auto add = [&](const double* x, const double*) {
-    shifts += Square(x[1] * x[2]);
-    values += Square(x[1] * (x[0] - x[2]));
-  };
-  if (!ForEachElement(*operands, add) || !(values > 0)) return {};
-  return std::sqrt(shifts / values);
-}
-
-bool PassedDifferences::IsWhole(std::string_view name, double most) {
-  const auto values = operands_.Find(name);
-  const auto is_whole = [&](double x) { return x == std::nearbyint(x) && std::fabs(x) <= most; };
-  return values && std::ranges::all_of(values->a, is_whole) &&
-         std::ranges::all_of(values->b, is_whole);
-}
-
 std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t output, DType type,
                                               PassedLimits limits) {
   const std::string_view op = node.op_type;
@@ -383,6 +374,8 @@ std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t outpu
   if (IsInOperators("Conv ConvInteger ConvTranspose", op)) return OfConvolution(node);
   if (IsInOperators("MatMul MatMulInteger Gemm", op)) return OfProduct(node);
   if (op == "MaxPool") return OfLargest(node);
+  if (IsInOperators("ReduceMax ReduceMin", op)) return OfExtremes(node, limits);
+  if (op == "TopK") return OfTopValues(node, limits);
   if (op == "Gather") return OfGather(node, limits);
   if (op == "QuantizeLinear") return OfQuotients(node, type, limits);
   if (op == "DequantizeLinear") return OfCodes(node, limits);

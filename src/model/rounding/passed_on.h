@@ -61,6 +61,8 @@ class PassedDifferences {
   std::optional<PassedOn> OfConvolution(const OnnxNode& node);
   std::optional<PassedOn> OfProduct(const OnnxNode& node);
   std::optional<PassedOn> OfLargest(const OnnxNode& node);
+  std::optional<PassedOn> OfExtremes(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfTopValues(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfGather(const OnnxNode& node, PassedLimits limits);
   /// Of a product's differences, where a row has all of one sign, say; 0: not known.
   static double RmsOfSums(const Operand& x, const Operand& w, bool by_rows);

@@ -166,6 +166,41 @@ TEST(PassedOnTest, TheLargestOfAWindowMayBeTheOneThatDiffers) {
   EXPECT_LT(rms(1), rms(2)) << "windows that overlap have no rule";
 }
 
+// What a node makes of these values of both sides, of 2 by 3 elements.
+std::optional<PassedOn> Passed(const std::string& made, const std::vector<float>& of_a,
+                               const std::vector<float>& of_b) {
+  const Dims dims = {2, 3};
+  const Tensor a = SeenValues(of_a, dims), b = SeenValues(of_b, dims);
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return name == "x" ? &a : nullptr; };
+  seen.others = [&](std::string_view name) { return name == "x" ? &b : nullptr; };
+  const OnnxModel model = *Parse(Model(Do("Relu", {"in"}, "x") + made));
+  PassedDifferences passed(model, seen, {});
+  return passed.Of(model.graph().nodes.back(), 0, DType::kFloat32, {});
+}
+
+// Wherever it is: the values of both sides alone count.
+TEST(PassedOnTest, ExtremesDifferByWhatTheLargestOrSmallestDiffer) {
+  const std::vector<float> a = {1, 5, 3, 4, 2, 0}, b = {1, 2, 6, 4, 2, -1};
+  const auto largest = Passed(Do("ReduceMax", {"x"}, "m", Ints("axes", 1)), a, b);
+  ASSERT_TRUE(largest);
+  // 5 and 4 of the one, 6 and 4 of the other.
+  const double scale = std::sqrt((25 + 16 + 36 + 16) / 4.0);
+  EXPECT_NEAR(largest->rms, std::sqrt(0.5) / scale, 1e-6);
+  EXPECT_NEAR(largest->largest, 1 / scale, 1e-6);
+  const auto smallest = Passed(Do("ReduceMin", {"x"}, "m"), a, b);
+  ASSERT_TRUE(smallest);
+  EXPECT_NEAR(smallest->largest, std::sqrt(2), 1e-6) << "0 and -1 of all";
+  const std::string two = WeightOf("k", {1}, {2}) + Field(1, Node("TopK", {"x", "k"}, {"m", "at"}));
+  const auto top = Passed(two, a, b);
+  ASSERT_TRUE(top);
+  // 5, 3, 4 and 2 of the one, 6, 2, 4 and 2 of the other.
+  EXPECT_NEAR(top->rms, std::sqrt(0.5) / std::sqrt((54 + 60) / 8.0), 1e-6);
+  const auto pairs = Passed(WeightOf("w", {}, {4}) + Do("Max", {"x", "w"}, "m"), a, b);
+  ASSERT_TRUE(pairs);
+  EXPECT_NEAR(pairs->largest * std::sqrt((25 + 80 + 36 + 80) / 12.0), 2, 1e-6);
+}
+
 // 0.01 (q - 250) as 0.01 q - 2.5: the rounding of 2.5 is large beside what is left.
 TEST(PassedOnTest, AZeroPointMayBeSubtractedFromProducts) {
   const auto rms = [](float zero) {
@@ -252,6 +287,7 @@ TEST(PassedOnTest, AnLstmThatOneSideRoundsWithinErrsByWhatThatMakes) {
   EXPECT_NEAR(y.largest, moved / scale, 0.01 * moved / scale);
   EXPECT_NEAR(y.rms, 1.25 * moved / std::sqrt(2) / scale, 0.05 * y.rms);
   EXPECT_EQ(y.one_sided, 1);
+  EXPECT_EQ(y.reached, 1) << "no share of the elements is left without";
 }
 
 // What is not computed keeps the rule's bound: here peepholes.

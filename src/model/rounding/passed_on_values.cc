@@ -1,6 +1,8 @@
 // Operators of which the values of both sides show all that they pass on.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "model/onnx/onnx_attributes.h"
 #include "model/rounding/error_growth.h"
@@ -28,7 +30,98 @@ void AddRow(const Operand& x, const Operand& w, size_t row, bool by_rows,
   }
 }
 
+// Of which axes of an operand an operator makes one value; nullopt where that is not known.
+std::optional<std::vector<bool>> ReducedAxes(const std::vector<int64_t>& axes, size_t rank) {
+  std::vector<bool> reduced(rank, axes.empty());
+  for (const int64_t axis : axes) {
+    const int64_t place = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+    if (place < 0 || place >= static_cast<int64_t>(rank)) return {};
+    reduced[static_cast<size_t>(place)] = true;
+  }
+  return reduced;
+}
+
+// To which value of the output each element belongs, in order, and how many there are.
+std::pair<std::vector<size_t>, size_t> PlacesOfGroups(const Dims& dims,
+                                                      const std::vector<bool>& reduced) {
+  std::vector<size_t> strides(dims.size(), 0);
+  size_t groups = 1, count = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    const auto size = static_cast<size_t>(dims[i]);
+    count *= size;
+    if (reduced[i]) continue;
+    strides[i] = groups;
+    groups *= size;
+  }
+  std::vector<size_t> places(count, 0);
+  for (size_t i = 0; i < count; ++i) {
+    size_t rest = i;
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      const auto size = static_cast<size_t>(dims[axis]);
+      places[i] += rest % size * strides[axis];
+      rest /= size;
+    }
+  }
+  return {std::move(places), groups};
+}
+
 }  // namespace
+
+// The largest of each side, wherever it is.
+std::optional<PassedOn> PassedDifferences::OfExtremes(const OnnxNode& node, PassedLimits limits) {
+  const auto x = Find(node, 0);
+  if (!x || x->a.empty()) return {};
+  NodeAttributes attributes(model_, node);
+  const OnnxAttribute* const given = attributes.Find("axes");
+  std::vector<int64_t> axes = given != nullptr ? given->ints : std::vector<int64_t>();
+  const auto inputs = model_.graph().Inputs(node);
+  if (inputs.size() > 1 && !inputs[1].empty()) {
+    const auto read = Find(node, 1);
+    if (!read) return {};
+    for (const double axis : read->a) axes.push_back(static_cast<int64_t>(axis));
+  }
+  if (axes.empty() && attributes.Int("noop_with_empty_axes", 0) != 0) return {};
+  const auto reduced = ReducedAxes(axes, x->dims.size());
+  if (!reduced) return {};
+  const auto [places, groups] = PlacesOfGroups(x->dims, *reduced);
+  const double sign = node.op_type == "ReduceMin" ? -1 : 1;
+  std::vector<double> a(groups, -std::numeric_limits<double>::infinity()), b = a;
+  for (size_t i = 0; i < places.size(); ++i) {
+    a[places[i]] = std::max(a[places[i]], sign * x->a[i]);
+    b[places[i]] = std::max(b[places[i]], sign * x->b[i]);
+  }
+  PairDifferences differences;
+  for (size_t i = 0; i < groups; ++i) differences.Add(a[i], b[i]);
+  return differences.Take(limits.differs);
+}
+
+// The values alone, in order: they are as near as they are, whichever elements they were.
+std::optional<PassedOn> PassedDifferences::OfTopValues(const OnnxNode& node, PassedLimits limits) {
+  const auto x = Find(node, 0), k = Find(node, 1);
+  NodeAttributes attributes(model_, node);
+  if (!x || !k || k->a.size() != 1 || x->dims.empty() || attributes.Int("sorted", 1) == 0) {
+    return {};
+  }
+  const auto reduced = ReducedAxes({attributes.Int("axis", -1)}, x->dims.size());
+  if (!reduced) return {};
+  const auto [places, groups] = PlacesOfGroups(x->dims, *reduced);
+  std::vector<std::vector<double>> a(groups), b(groups);
+  for (size_t i = 0; i < places.size(); ++i) {
+    a[places[i]].push_back(x->a[i]);
+    b[places[i]].push_back(x->b[i]);
+  }
+  const bool largest = attributes.Int("largest", 1) != 0;
+  PairDifferences differences;
+  for (size_t i = 0; i < groups; ++i) {
+    for (std::vector<double>* side : {&a[i], &b[i]}) {
+      std::ranges::sort(*side);
+      if (largest) std::ranges::reverse(*side);
+    }
+    const size_t most = std::min(static_cast<size_t>(std::max(k->a[0], 0.0)), a[i].size());
+    for (size_t j = 0; j < most; ++j) differences.Add(a[i][j], b[i][j]);
+  }
+  return differences.Take(limits.differs);
+}
 
 double PassedDifferences::RmsOfSums(const Operand& x, const Operand& w, bool by_rows) {
   if (w.dims.size() != 2 || x.a.empty()) return 0;
@@ -85,6 +178,28 @@ std::optional<PassedOn> PassedDifferences::OfGather(const OnnxNode& node, Passed
     }
   }
   return differences.Take(limits.differs);
+}
+
+std::optional<double> PassedDifferences::Shift(const OnnxNode& node) {
+  if (model_.graph().Inputs(node).size() < 3) return 0;
+  const auto zero = Find(node, 2);
+  if (zero && std::ranges::all_of(zero->a, [](double z) { return z == 0; })) return 0;
+  const auto operands = Scaled(node);
+  if (!operands) return {};
+  double shifts = 0, values = 0;
+  const auto add = [&](const double* x, const double*) {
+    shifts += Square(x[1] * x[2]);
+    values += Square(x[1] * (x[0] - x[2]));
+  };
+  if (!ForEachElement(*operands, add) || !(values > 0)) return {};
+  return std::sqrt(shifts / values);
+}
+
+bool PassedDifferences::IsWhole(std::string_view name, double most) {
+  const auto values = operands_.Find(name);
+  const auto is_whole = [&](double x) { return x == std::nearbyint(x) && std::fabs(x) <= most; };
+  return values && std::ranges::all_of(values->a, is_whole) &&
+         std::ranges::all_of(values->b, is_whole);
 }
 
 }  // namespace vernier

@@ -64,16 +64,28 @@ Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string
 }
 
 Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
+  // A side that has nothing at all holds up no other: the verdict names it.
+  const bool any =
+      std::ranges::any_of(runs(), [](const LoadedRuns::Run& run) { return run.iterations > 0; });
+  const auto is_empty = [&](const LoadedRuns::Run& run) {
+    return any && !plan_->lenient && run.iterations == 0;
+  };
   std::vector<size_t> exhausted;
   for (size_t i = 0; i < runs().size(); ++i) {
-    if (iteration >= runs()[i].iterations) exhausted.push_back(outputs.size() + i);
+    const bool ended = iteration >= runs()[i].iterations && !is_empty(runs()[i]);
+    if (ended) exhausted.push_back(outputs.size() + i);
   }
   VERNIER_TRY(CheckUnevenFile(iteration));
   if (!exhausted.empty() || (outputs.empty() && runs().empty())) {
-    WarnOfExhaustion(iteration, exhausted, outputs.size() + runs().size());
+    const auto empty = static_cast<size_t>(std::ranges::count_if(runs(), is_empty));
+    WarnOfExhaustion(iteration, exhausted, outputs.size() + runs().size() - empty);
     return false;
   }
   for (size_t i = 0; i < runs().size(); ++i) {
+    if (is_empty(runs()[i])) {
+      outputs.emplace_back();
+      continue;
+    }
     VERNIER_ASSIGN_OR_RETURN(IterationResult result, runs_.Read(i, iteration, *logger_));
     if (runs()[i].positional) {
       const std::string remark = NameByPosition(LiveNames(outputs), result.outputs);

@@ -76,7 +76,8 @@ class LoadedSide {
   bool AsksForSteps() { return !runs().empty() && !std::exchange(asked_for_steps_, true); }
 
   /// False when a saved run has no such iteration: what it was compared up to is a warning. An
-  /// uneven file is kNotFound in lenient mode, as in Polygraphy.
+  /// uneven file is kNotFound in lenient mode, as in Polygraphy. One without any iteration beside
+  /// others that have some is absent from `outputs`, but in lenient mode.
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
 
   /// Of a run of `steps` iterations in all, as soon as that is known, or which has so many and
