@@ -4,7 +4,7 @@
 #include "option_words.h"
 #include "own_thread.h"
 #include "python_logger.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "status_error.h"
 
 namespace nb = nanobind;
@@ -107,7 +107,7 @@ class OpenRunner {
   RunPlan plan_;
   Embedder objects_;
   OwnThread thread_;
-  std::optional<LiveRuns> live_;
+  std::optional<InferenceScheduler> live_;
   int64_t iteration_ = 0;
   bool failed_ = false;
 };

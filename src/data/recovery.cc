@@ -10,7 +10,7 @@
 #include "run/feeds/shard_names.h"
 #include "run/saved/parts_to_recover.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -17,7 +17,7 @@
 #include "surgeon/precision_search.h"
 #include "util/files/scratch_folder.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -162,11 +162,11 @@ class Evidence {
         if (!name.empty()) names.emplace_back(name);
       }
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorRun> exact_run,
-                             TensorRun::Open(exact_plan_, interrupted_, log_));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorReader> exact_run,
+                             TensorReader::Open(exact_plan_, interrupted_, log_));
     VERNIER_TRY(SettleSizes(*exact_run));
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorRun> half_run,
-                             TensorRun::Open(half_plan_, interrupted_, log_));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorReader> half_run,
+                             TensorReader::Open(half_plan_, interrupted_, log_));
     const uint64_t bytes = std::min(kMostBatchBytes, HalfOfFreeMemory() / kBatchCopies);
     VERNIER_ASSIGN_OR_RETURN(const auto batches, exact_run->Split(names, bytes));
     for (const std::vector<std::string>& batch : batches) {
@@ -215,7 +215,7 @@ class Evidence {
 
  private:
   // Sizes that the model runs with are as good for the other one.
-  Status SettleSizes(TensorRun& exact) {
+  Status SettleSizes(TensorReader& exact) {
     VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, exact.SettleSizes());
     if (found.dims.empty()) return {};
     log_.Info(found.note);

@@ -10,7 +10,7 @@
 #include "run/engine/engine_build.h"
 #include "run/runner/resolve_runner.h"
 #include "run/workers/worker_pool.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -10,7 +10,7 @@
 #include "model/edit/onnx_extract.h"
 #include "report/models/model_text.h"
 #include "surgeon/reduction.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

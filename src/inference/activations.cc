@@ -6,7 +6,7 @@
 #include "blame/sides/run_for_tensors.h"
 #include "model/onnx/onnx_order.h"
 #include "report/models/model_text.h"
-#include "run/saved/loaded_runs.h"
+#include "run/saved/saved_runs.h"
 
 namespace vernier {
 namespace {
@@ -37,10 +37,10 @@ std::string Lines(const std::vector<std::string>& names, const TensorMap& values
 
 Result<std::string> FromSaved(const RunPlan& plan, const std::vector<std::string>& names,
                               Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded, LoadedRuns::Open(plan, LoadRule::kAnything));
+  VERNIER_ASSIGN_OR_RETURN(SavedRuns loaded, SavedRuns::Open(plan, LoadRule::kAnything));
   std::string text;
   for (size_t run = 0; run < loaded.runs().size(); ++run) {
-    const LoadedRuns::Run& saved = loaded.runs()[run];
+    const SavedRuns::Run& saved = loaded.runs()[run];
     for (int64_t i = 0; i < saved.iterations; ++i) {
       VERNIER_ASSIGN_OR_RETURN(const IterationResult result, loaded.Read(run, i, log));
       const std::string which =

@@ -42,7 +42,7 @@ Result<TensorMap> ConstantWorker::Compute(const OnnxModel& part) {
   return computed;
 }
 
-Status ConstantWorker::Open(const OnnxModel& part, LiveRunner& live) {
+Status ConstantWorker::Open(const OnnxModel& part, RunnerSession& live) {
   VERNIER_TRY(CheckInterrupted(interrupted_));
   if (worker_ == nullptr) {
     VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(runner_));
@@ -58,7 +58,7 @@ Status ConstantWorker::Open(const OnnxModel& part, LiveRunner& live) {
 }
 
 Result<TensorMap> ConstantWorker::RunOnce(const OnnxModel& part) {
-  LiveRunner live(runner_);
+  RunnerSession live(runner_);
   VERNIER_TRY(Open(part, live));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock nothing, EncodeTensors({}));
   VERNIER_ASSIGN_OR_RETURN(IterationResult result, live.Infer(nothing, 0));
@@ -76,7 +76,7 @@ Result<TensorMap> ConstantWorker::Measure(const OnnxModel& model,
   VERNIER_ASSIGN_OR_RETURN(
       const OnnxModel marked,
       OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, model.path()));
-  LiveRunner live(runner_);
+  RunnerSession live(runner_);
   VERNIER_TRY(Open(marked, live));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap fed,
                            OpenFirstFeed(feeds, live.session().inputs, pool_, log_));

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backend/worker/shape_inference.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "run/workers/worker_pool.h"
 #include "surgeon/editable_model.h"
 #include "util/log/log.h"
@@ -38,7 +38,7 @@ class ConstantWorker {
   Result<OnnxModel> InferShapesOf(const OnnxModel& model, ShapeTool tool);
 
  private:
-  Status Open(const OnnxModel& part, LiveRunner& live);
+  Status Open(const OnnxModel& part, RunnerSession& live);
   Result<TensorMap> RunOnce(const OnnxModel& part);
 
   const EditableModel& model_;

@@ -24,7 +24,7 @@ Result<ModelPlan> LeaveTensorFlow(const RunnerPlan& source, ModelConversions& co
 }  // namespace
 
 Status ConvertModel(const ConversionPlan& plan, const std::atomic<int>& interrupted, Logger& log,
-                    const LiveRunner::Waiting& waiting) {
+                    const RunnerSession::Waiting& waiting) {
   WorkerPool pool(plan.execution, interrupted, log);
   ModelConversions conversions(pool, log);
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, LeaveTensorFlow(plan.source, conversions));

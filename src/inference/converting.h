@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -33,8 +33,8 @@ struct ConversionPlan {
 
 /// Writes the file. kUnavailable, with how to install it, without what converts TensorFlow's
 /// models; kMalformed for a model that cannot be read; kIo; errors of TensorRT; kCancelled. While
-/// an engine is built, `waiting` is called (LiveRunner::Waiting).
+/// an engine is built, `waiting` is called (RunnerSession::Waiting).
 Status ConvertModel(const ConversionPlan& plan, const std::atomic<int>& interrupted, Logger& log,
-                    const LiveRunner::Waiting& waiting = nullptr);
+                    const RunnerSession::Waiting& waiting = nullptr);
 
 }  // namespace vernier

@@ -5,13 +5,13 @@
 
 #include "model/onnx/model_type.h"
 #include "run/runner/model_graph.h"
-#include "run/saved/loaded_runs.h"
+#include "run/saved/saved_runs.h"
 
 namespace vernier {
 
 Result<std::map<std::string, TensorRange>> ReadTensorRanges(const std::string& file, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded,
-                           LoadedRuns::Open(std::vector{file}, LoadRule::kOutputs));
+  VERNIER_ASSIGN_OR_RETURN(SavedRuns loaded,
+                           SavedRuns::Open(std::vector{file}, LoadRule::kOutputs));
   const int64_t iterations = loaded.runs().empty() ? 0 : loaded.runs().front().iterations;
   if (iterations == 0) return Malformed("'" + file + "' has no iteration");
   if (iterations > 1) {

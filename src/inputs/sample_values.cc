@@ -10,7 +10,7 @@
 #include "kernels/elements/element_blocks.h"
 #include "kernels/elements/tensor_elements.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

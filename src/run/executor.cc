@@ -14,7 +14,7 @@
 #include "run/feeds/feed_stream.h"
 #include "run/feeds/run_scripts.h"
 #include "run/feeds/token_sources.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/made_with.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/phases/ending.h"
@@ -31,7 +31,7 @@ namespace {
 
 // The tokens of --tokens that are no input's: those that a decoding is fed with, else those that
 // logits are judged by.
-Status GiveTokens(const RunPlan& plan, ScriptClient* script, LiveRuns& live,
+Status GiveTokens(const RunPlan& plan, ScriptClient* script, InferenceScheduler& live,
                   PositionFeeds& positions) {
   const std::string& source = plan.compare->tokens;
   if (!GivesTokens(source)) return {};
@@ -44,7 +44,7 @@ Status GiveTokens(const RunPlan& plan, ScriptClient* script, LiveRuns& live,
 
 // What can be found wrong before a runner is opened; starts those that run together. The scripts'
 // interpreter starts first: it loads while the frameworks do.
-Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& loaded,
+Result<RunScripts> GetReady(const RunContext& run, InferenceScheduler& live, SavedStreams& loaded,
                             PositionFeeds& positions) {
   const RunPlan& plan = run.plan;
   const bool scripts = RunScripts::Wanted(plan);
@@ -90,7 +90,7 @@ Status OpenFirst(const RunContext& run, const ComparedPairs& pairs, OpenedFirst&
 }
 
 // With what earlier runs have imported whose results are taken over.
-Status NoteModules(LiveRuns& live, LiveResults& made, ShardWriter* shard) {
+Status NoteModules(InferenceScheduler& live, LiveResults& made, ShardWriter* shard) {
   std::vector<JournalSource> sources = FindMadeWith(live);
   if (made.savers) VERNIER_TRY(made.savers->NoteMadeWith(sources));
   if (shard == nullptr) return {};
@@ -147,7 +147,8 @@ Status KeepFlips(const Comparing& comparing, RunEnding& ending) {
 }
 
 // The run, once its sides are known.
-void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEnding& ending) {
+void RunToTheEnd(const RunContext& run, InferenceScheduler& live, RunSides sides,
+                 RunEnding& ending) {
   const RunPlan& plan = run.plan;
   OpenedFirst opened;
   const Status first = OpenFirst(run, sides.pairs, opened);
@@ -207,8 +208,9 @@ RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer
                       const std::atomic<int>& interrupted, const Embedder* caller) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<ModelStamp> models = StampModels(plan);
-  LiveRuns live(plan, interrupted, logger, caller,
-                [&observer](std::optional<double> seconds) { observer.Waiting(seconds); });
+  InferenceScheduler live(
+      plan, interrupted, logger, caller,
+      [&observer](std::optional<double> seconds) { observer.Waiting(seconds); });
   const LogArea area(logger, log_area::kComparator);
   const RunContext run{plan, logger, observer, interrupted};
   RunEnding ending;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "run/comparison/output_names.h"
-#include "run/feeds/described_inputs.h"
 #include "run/feeds/feed_plan.h"
+#include "run/feeds/undeclared_inputs.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

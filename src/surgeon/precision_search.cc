@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include "blame/graph/fused_tensors.h"
 #include "blame/sides/feed_maker.h"
 #include "blame/sides/tensor_pairs.h"
-#include "run/feeds/described_inputs.h"
+#include "run/feeds/undeclared_inputs.h"
 #include "run/live/size_search.h"
 #include "run/maps/pair_matching.h"
 #include "run/workers/held_log.h"
@@ -28,7 +28,7 @@ void KeepDeclared(const OnnxModel& model, TensorMap& outputs) {
 
 // A session, and what it answers once it is closed.
 struct CandidateSession {
-  std::unique_ptr<LiveRunner> runner;
+  std::unique_ptr<RunnerSession> runner;
   std::optional<FusionQuestion> fusion;
 };
 
@@ -43,7 +43,7 @@ Result<CandidateSession> OpenCandidate(ProbeSide& candidate, const OnnxModel& mo
   Result<std::optional<FusionQuestion>> question = FusionQuestion::Make(candidate.Backend(), model);
   if (!question.ok()) WarnOfUnknownFusions(candidate, question.status(), logger);
   if (question.ok() && *question) {
-    Result<std::unique_ptr<LiveRunner>> told = candidate.OpenPlain((*question)->options());
+    Result<std::unique_ptr<RunnerSession>> told = candidate.OpenPlain((*question)->options());
     if (told.ok()) return CandidateSession{*std::move(told), *std::move(question)};
     if (told.status().code() == StatusCode::kCancelled) return told.status();
     // It may have found no room for the answer.
@@ -52,7 +52,7 @@ Result<CandidateSession> OpenCandidate(ProbeSide& candidate, const OnnxModel& mo
     }
     question = std::optional<FusionQuestion>();
   }
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> runner, candidate.OpenPlain());
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> runner, candidate.OpenPlain());
   return CandidateSession{std::move(runner), std::nullopt};
 }
 
@@ -67,7 +67,7 @@ NameSet FusedAwayBy(const ProbeSide& candidate, const std::optional<FusionQuesti
 }
 
 struct OpenSessions {
-  std::unique_ptr<LiveRunner> reference;  // null: it is saved
+  std::unique_ptr<RunnerSession> reference;  // null: it is saved
   CandidateSession candidate;
 };
 
@@ -114,7 +114,7 @@ Result<FoundSizes> SettleSizes(const FeedMaker& maker, SearchSides& sides, OpenS
     return FoundSizes();
   }
   SizeTrial trial{[&](const RunPlan& sized) { return maker.DrawFirst(sized); }, {}, maker.logger()};
-  const auto add = [&](ProbeSide& side, LiveRunner& runner) {
+  const auto add = [&](ProbeSide& side, RunnerSession& runner) {
     const auto infer = [&side, &runner](const TensorMap& feed) -> Result<bool> {
       if (runner.lost_worker()) return Unavailable("the worker is gone");
       return AllHaveElements(side.Infer(runner, feed));
@@ -191,7 +191,7 @@ class BothSides {
   }
 
  private:
-  Result<TensorMap> Infer(ProbeSide& side, LiveRunner& runner, const TensorMap& feed) const {
+  Result<TensorMap> Infer(ProbeSide& side, RunnerSession& runner, const TensorMap& feed) const {
     Result<TensorMap> outputs = side.Infer(runner, feed);
     const Status& status = outputs.status();
     if (status.ok() || status.code() == StatusCode::kCancelled) return outputs;
@@ -207,7 +207,7 @@ class BothSides {
 };
 
 // Keeps the session's description and releases its memory.
-void CloseSession(ProbeSide& side, LiveRunner& runner, HeldMemory& held) {
+void CloseSession(ProbeSide& side, RunnerSession& runner, HeldMemory& held) {
   const uint64_t peak = runner.TakePeakMemory().value_or(0);
   (void)runner.Close();
   side.GiveMemoryBack();
@@ -237,7 +237,7 @@ bool MayOverlap(const BlamePlan& plan, const SearchSides& sides) {
 
 std::vector<RunnerRecord> UnprobedRun::Describe() const {
   std::vector<RunnerRecord> records;
-  for (const LiveRunner* runner : {reference.get(), candidate.get()}) {
+  for (const RunnerSession* runner : {reference.get(), candidate.get()}) {
     if (runner != nullptr) records.push_back(runner->Describe());
   }
   return records;

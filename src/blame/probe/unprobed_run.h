@@ -22,8 +22,8 @@ bool MayOverlap(const BlamePlan& plan, const SearchSides& sides);
 /// What became of it.
 struct UnprobedRun {
   /// Sessions that are closed. The reference's is null where it is saved.
-  std::unique_ptr<LiveRunner> reference;
-  std::unique_ptr<LiveRunner> candidate;
+  std::unique_ptr<RunnerSession> reference;
+  std::unique_ptr<RunnerSession> candidate;
   bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
 
   std::vector<TensorMap> feeds;  ///< at least one, with the names of both sides

@@ -24,7 +24,7 @@
 #include "run/engine/shared_timings.h"
 #include "util/log/forwarding_log.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -60,7 +60,7 @@ void ForecastBuilds(const SearchSubject& subject, size_t batches) {
   const size_t each = BuildsOfBatch(sides, !subject.unprobed.fused_away.empty());
   if (each == 0 || batches == 0) return;
   const bool of_reference = sides.reference && sides.reference->BuildsEngines();
-  const LiveRunner& first =
+  const RunnerSession& first =
       of_reference ? *subject.unprobed.reference : *subject.unprobed.candidate;
   subject.context.logger.Info("The first engine took " + FormatG(first.Describe().load_seconds, 3) +
                               " s; about " + std::to_string(each * batches) +

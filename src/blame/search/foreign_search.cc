@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/edit/onnx_outputs.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

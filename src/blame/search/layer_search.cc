@@ -14,7 +14,7 @@
 #include "util/process/process_memory.h"
 #include "util/text/number_text.h"
 #include "util/threads/thread_pool.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

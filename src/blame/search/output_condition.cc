@@ -44,7 +44,7 @@ bool IsRandomNode(const OnnxGraph& graph, const OnnxNode& node) {
 
 // Which outputs do not repeat themselves. Twice: a session that has just been opened may begin with
 // the same random numbers as the one before it.
-Status RepeatOutputs(const SearchSubject& subject, LiveRunner& session, BlameRecord& record) {
+Status RepeatOutputs(const SearchSubject& subject, RunnerSession& session, BlameRecord& record) {
   if (subject.unprobed.feeds.empty()) return {};
   const TensorMap& feed = subject.unprobed.feeds.front();
   const double limit = kFewMovements * std::max(CoarsestRoundoff(feed), kFloat32Step);
@@ -113,7 +113,7 @@ void RaiseOutputs(const SearchSubject& subject, size_t i, const TensorMap& made,
 }
 
 // How far the outputs move when each float of the inputs moves by one rounding step.
-Status NudgeInputs(const SearchSubject& subject, const SteppedInputs& steps, LiveRunner& session,
+Status NudgeInputs(const SearchSubject& subject, const SteppedInputs& steps, RunnerSession& session,
                    uint64_t draw, CountedIn counted, std::vector<BlameOutputCondition>& outputs) {
   const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
@@ -134,7 +134,7 @@ Status NudgeWeights(const SearchSubject& subject, const SteppedInputs& steps,
   ProbeSide& candidate = subject.sides.candidate;
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            weights.Move(Nudge{draw}));
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, candidate.Open(*model));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> session, candidate.Open(*model));
   const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
     VERNIER_TRY(subject.context.CheckInterrupted());
@@ -160,7 +160,7 @@ std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject,
 }
 
 Status MeasureOutputs(const SearchSubject& subject, CountedIn counted, BlameRecord& record) {
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> session,
                            subject.sides.candidate.OpenPlain());
   VERNIER_TRY(RepeatOutputs(subject, *session, record));
   const SteppedInputs steps = FindSteppedInputs(subject.graph().model());

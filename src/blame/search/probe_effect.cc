@@ -22,7 +22,7 @@ Result<double> ErrorWithProbes(const SearchSubject& subject, size_t iteration,
     if (!there) marked.push_back(output);
   }
   ProbeSide& candidate = subject.sides.candidate;
-  const Result<std::unique_ptr<LiveRunner>> session = candidate.OpenMarked(marked);
+  const Result<std::unique_ptr<RunnerSession>> session = candidate.OpenMarked(marked);
   if (session.status().code() == StatusCode::kCancelled) return session.status();
   if (!session.ok()) return kCannotRun;
   const Result<TensorMap> outputs = candidate.Infer(**session, subject.unprobed.feeds[iteration]);

@@ -9,7 +9,7 @@
 
 #include "blame/judge/verdicts.h"
 #include "model/onnx/initializer_names.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/text/number_text.h"
 
 namespace vernier {
@@ -115,7 +115,7 @@ std::string WhyNotOnlyTensors(const RunPlan& plan, const UnprobedRun& unprobed) 
   const bool marked = std::ranges::any_of(
       plan.runners, [](const RunnerPlan& runner) { return runner.model.edited(); });
   if (plan.lenient || marked) return {};
-  for (const LiveRunner* runner : {unprobed.reference.get(), unprobed.candidate.get()}) {
+  for (const RunnerSession* runner : {unprobed.reference.get(), unprobed.candidate.get()}) {
     if (runner == nullptr || runner->skipped().lost().empty()) continue;
     const SkippedOutput& output = runner->skipped().lost().front();
     return "output '" + output.name + "' was not examined: it is " + output.why;

@@ -11,12 +11,12 @@
 #include "run/maps/name_maps.h"
 #include "util/log/log.h"
 #include "util/log/no_log.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {
 
-Status AddTensor(const LiveRunner& runner, const std::string& name, const Tensor& tensor,
+Status AddTensor(const RunnerSession& runner, const std::string& name, const Tensor& tensor,
                  TensorMap& feed) {
   const Tensor* const there = Find(feed, name);
   if (there == nullptr) {
@@ -35,7 +35,7 @@ Status AddTensor(const LiveRunner& runner, const std::string& name, const Tensor
 // the feed was made for. Nothing where the runner does not say what it takes. kMalformed as
 // CoerceFeed, kInvalidArgument as InputMaps, and where a name would have to stand for two
 // tensors.
-Status AddNamesOf(const LiveRunner& runner, const InputMaps& maps,
+Status AddNamesOf(const RunnerSession& runner, const InputMaps& maps,
                   std::span<const TensorInfo> made_for, Logger& logger, TensorMap& feed) {
   const std::vector<TensorInfo>& inputs = runner.session().inputs;
   VERNIER_ASSIGN_OR_RETURN(MappedFeed own, maps.Apply(runner.name(), inputs, feed));
@@ -64,7 +64,7 @@ Status AddNamesOf(const LiveRunner& runner, const InputMaps& maps,
   return {};
 }
 
-std::vector<TensorInfo> InputsToFeed(const SearchModels& models, const LiveRunner& first) {
+std::vector<TensorInfo> InputsToFeed(const SearchModels& models, const RunnerSession& first) {
   const OnnxModel& model =
       models.reference != nullptr ? *models.reference : models.candidate.model();
   return first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
@@ -96,8 +96,8 @@ std::string WhyShortened(size_t saved, size_t feeds) {
 }  // namespace
 
 FeedMaker::FeedMaker(const BlamePlan& plan, const SearchModels& models,
-                     const SearchContext& context, const LiveRunner* reference,
-                     const LiveRunner& candidate)
+                     const SearchContext& context, const RunnerSession* reference,
+                     const RunnerSession& candidate)
     : plan_(plan),
       context_(context),
       reference_(reference),
@@ -167,7 +167,7 @@ Status FeedMaker::NameForBoth(std::span<TensorMap> feeds) const {
   const bool given = IsGiven() || !plan_.feeds.empty();
   const std::vector<std::vector<TensorInfo>> both = {inputs_, candidate_.session().inputs};
   VERNIER_TRY(maps.CheckNames(both));
-  for (const LiveRunner* runner : {reference_, &candidate_}) {
+  for (const RunnerSession* runner : {reference_, &candidate_}) {
     if (runner == nullptr) continue;
     for (TensorMap& feed : feeds) {
       Status named = AddNamesOf(*runner, maps, inputs_, context_.logger, feed);

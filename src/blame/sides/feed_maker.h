@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "blame/sides/search_sides.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "vernier/dim_size.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -19,7 +19,7 @@ class FeedMaker {
  public:
   /// `reference` is null where it is saved. All of it outlives this.
   FeedMaker(const BlamePlan& plan, const SearchModels& models, const SearchContext& context,
-            const LiveRunner* reference, const LiveRunner& candidate);
+            const RunnerSession* reference, const RunnerSession& candidate);
 
   const BlamePlan& plan() const { return plan_; }
   Logger& logger() const { return context_.logger; }
@@ -50,8 +50,8 @@ class FeedMaker {
 
   const BlamePlan& plan_;
   const SearchContext& context_;
-  const LiveRunner* const reference_;
-  const LiveRunner& candidate_;
+  const RunnerSession* const reference_;
+  const RunnerSession& candidate_;
   const std::vector<TensorInfo> inputs_;
 };
 

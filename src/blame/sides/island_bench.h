@@ -67,7 +67,7 @@ class IslandBench {
  private:
   struct Group {
     std::vector<size_t> islands;
-    std::unique_ptr<LiveRunner> session;
+    std::unique_ptr<RunnerSession> session;
     std::vector<std::string> inputs;
     std::vector<std::vector<std::string>> outputs;
     ErrorPredictions predictions;

@@ -104,18 +104,18 @@ ModelPlan ProbeSide::Marked(const std::vector<std::string>& outputs) const {
   return marked;
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::NewSession() {
+Result<std::unique_ptr<RunnerSession>> ProbeSide::NewSession() {
   VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(plan_));
-  auto session = std::make_unique<LiveRunner>(plan_);
+  auto session = std::make_unique<RunnerSession>(plan_);
   session->Attach(worker_, next_session_++);
   session->LeaveOutParts();  // no node makes one of them
   return session;
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model,
-                                                    const OptionList& more) {
+Result<std::unique_ptr<RunnerSession>> ProbeSide::Open(const ModelSource& model,
+                                                       const OptionList& more) {
   const RuntimeClock::Running running(clock_);
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, NewSession());
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> session, NewSession());
   const Status opened = session->Open(model, more);
   if (opened.ok()) return session;
   worker_.reset();
@@ -123,12 +123,13 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model,
   return opened;
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenPlain(const OptionList& more) {
+Result<std::unique_ptr<RunnerSession>> ProbeSide::OpenPlain(const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, Prepare(plan_.model));
   return Open(*model, more);
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenMarked(const std::vector<std::string>& outputs) {
+Result<std::unique_ptr<RunnerSession>> ProbeSide::OpenMarked(
+    const std::vector<std::string>& outputs) {
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            Prepare(Marked(outputs)));
   return Open(*model, MarksOf(plan_, outputs));
@@ -141,7 +142,7 @@ Result<SessionAhead> ProbeSide::Ahead(std::shared_ptr<const ModelSource> model,
   SessionAhead ahead;
   VERNIER_ASSIGN_OR_RETURN(ahead.session_, NewSession());
   ahead.session_->HoldLog();
-  LiveRunner& session = *ahead.session_;
+  RunnerSession& session = *ahead.session_;
   // If no thread is available, the caller of get() does this synchronously.
   ahead.outputs_ = std::async([this, &session, model, more, feed]() -> Result<TensorMap> {
     const RuntimeClock::Running running(clock_);
@@ -173,7 +174,7 @@ Result<SessionAhead::Ready> SessionAhead::Take() {
   return outputs.status();
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(
+Result<std::unique_ptr<RunnerSession>> ProbeSide::OpenParts(
     const BytePieces& model, std::vector<TensorInfo> inputs, std::vector<std::string> outputs,
     const std::function<void(const OnnxModel& model)>& look) {
   VERNIER_ASSIGN_OR_RETURN(
@@ -192,7 +193,7 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(
   return Open(*source);
 }
 
-Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
+Result<TensorMap> ProbeSide::Infer(RunnerSession& session, const TensorMap& feed) {
   if (session.inputs_unknown()) return InferAsIs(session, feed);
   VERNIER_ASSIGN_OR_RETURN(const TensorMap cast, CastFloats(feed, session.session().inputs));
   VERNIER_ASSIGN_OR_RETURN(
@@ -201,14 +202,14 @@ Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
   return InferAsIs(session, coerced.tensors);
 }
 
-Status ProbeSide::Takes(const LiveRunner& session, const TensorMap& feed) {
+Status ProbeSide::Takes(const RunnerSession& session, const TensorMap& feed) {
   if (session.inputs_unknown()) return {};
   NoLog unheard;
   return CoerceFeed(feed, session.session().inputs, {Strictness::kStrict, {}, false}, unheard)
       .status();
 }
 
-Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& feed) {
+Result<TensorMap> ProbeSide::InferAsIs(RunnerSession& session, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
   const RuntimeClock::Running running(clock_);
   Result<IterationResult> result = session.Infer(block, 0);
@@ -219,14 +220,14 @@ Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& fee
 
 Result<TensorMap> ProbeSide::RunOnce(const std::vector<std::string>& outputs,
                                      const TensorMap& feed) {
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> session,
                            outputs.empty() ? OpenPlain() : OpenMarked(outputs));
   Result<TensorMap> made = Infer(*session, feed);
   if (made.ok()) Close(session);
   return made;
 }
 
-void ProbeSide::Close(std::unique_ptr<LiveRunner>& session) {
+void ProbeSide::Close(std::unique_ptr<RunnerSession>& session) {
   if (session != nullptr) (void)session->Close();
   session.reset();
 }

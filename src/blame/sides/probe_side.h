@@ -13,7 +13,7 @@
 #include "blame/sides/runtime_clock.h"
 #include "model/onnx/byte_pieces.h"
 #include "model/onnx/onnx_model.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "run/workers/worker_pool.h"
 #include "util/log/log.h"
 #include "vernier/blame_record.h"
@@ -27,7 +27,7 @@ namespace vernier {
 class SessionAhead {
  public:
   struct Ready {
-    std::unique_ptr<LiveRunner> session;
+    std::unique_ptr<RunnerSession> session;
     TensorMap outputs;  ///< of the feed
   };
 
@@ -37,7 +37,7 @@ class SessionAhead {
  private:
   friend class ProbeSide;
 
-  std::unique_ptr<LiveRunner> session_;
+  std::unique_ptr<RunnerSession> session_;
   std::future<Result<TensorMap>> outputs_;
 };
 
@@ -67,11 +67,12 @@ class ProbeSide {
 
   /// The model as it is, with `more` options of the session, or with these tensors as its only
   /// outputs; of a model that is not ONNX, beside its outputs (MarksOf).
-  Result<std::unique_ptr<LiveRunner>> OpenPlain(const OptionList& more = {});
-  Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
+  Result<std::unique_ptr<RunnerSession>> OpenPlain(const OptionList& more = {});
+  Result<std::unique_ptr<RunnerSession>> OpenMarked(const std::vector<std::string>& outputs);
 
   /// A model that was made of this runner's.
-  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
+  Result<std::unique_ptr<RunnerSession>> Open(const ModelSource& model,
+                                              const OptionList& more = {});
 
   /// The same, begun: what they do to other runners, and the caller, they do at once. The worker's
   /// own log waits for Take. `feed` has to last until then.
@@ -80,26 +81,26 @@ class ProbeSide {
                                        const TensorMap& feed);
 
   /// A model made of parts of this runner's. `look` is shown it before it is opened.
-  Result<std::unique_ptr<LiveRunner>> OpenParts(
+  Result<std::unique_ptr<RunnerSession>> OpenParts(
       const BytePieces& model, std::vector<TensorInfo> inputs, std::vector<std::string> outputs,
       const std::function<void(const OnnxModel& model)>& look);
 
   /// One inference; the feed is made to fit the session's inputs, floats of another width too. The
   /// outputs of a runner that failed are its error.
-  Result<TensorMap> Infer(LiveRunner& session, const TensorMap& feed);
+  Result<TensorMap> Infer(RunnerSession& session, const TensorMap& feed);
 
   /// kMalformed where a run would refuse the feed for this session: names, types and shapes are not
   /// those of its inputs.
-  static Status Takes(const LiveRunner& session, const TensorMap& feed);
+  static Status Takes(const RunnerSession& session, const TensorMap& feed);
 
   /// The same with a feed that has exactly the session's inputs.
-  Result<TensorMap> InferAsIs(LiveRunner& session, const TensorMap& feed);
+  Result<TensorMap> InferAsIs(RunnerSession& session, const TensorMap& feed);
 
   /// A session for one inference, with these tensors as its only outputs; none: the model's own.
   Result<TensorMap> RunOnce(const std::vector<std::string>& outputs, const TensorMap& feed);
 
   /// Ends a session, if there is one.
-  static void Close(std::unique_ptr<LiveRunner>& session);
+  static void Close(std::unique_ptr<RunnerSession>& session);
 
   /// What closed sessions left in the worker's process goes back to the system.
   void GiveMemoryBack();
@@ -113,7 +114,7 @@ class ProbeSide {
  private:
   Result<std::shared_ptr<const ModelSource>> Prepare(const ModelPlan& plan);
   ModelPlan Marked(const std::vector<std::string>& outputs) const;
-  Result<std::unique_ptr<LiveRunner>> NewSession();
+  Result<std::unique_ptr<RunnerSession>> NewSession();
   Result<SessionAhead> Ahead(std::shared_ptr<const ModelSource> model, const OptionList& more,
                              const TensorMap* feed);
 
@@ -157,7 +158,7 @@ class ProbeSessions {
  private:
   struct Group {
     std::vector<std::string> names;
-    std::unique_ptr<LiveRunner> session;
+    std::unique_ptr<RunnerSession> session;
     std::optional<SessionAhead> ahead;
   };
   Result<TensorMap> RunGroup(Group& group, const TensorMap& feed);

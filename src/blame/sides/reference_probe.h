@@ -8,7 +8,7 @@
 
 #include "blame/sides/probe_side.h"
 #include "blame/sides/tensor_pairs.h"
-#include "run/saved/loaded_runs.h"
+#include "run/saved/saved_runs.h"
 
 namespace vernier {
 
@@ -19,7 +19,7 @@ using TensorsByName = std::unordered_map<std::string_view, Tensor>;
 struct ReferenceSource {
   const TensorPairs& pairs;
   ProbeSide* live;  ///< null: it is saved
-  LoadedRuns& saved;
+  SavedRuns& saved;
   size_t saved_run;  ///< of `saved`; 0 where it is live
   Logger& logger;
 };

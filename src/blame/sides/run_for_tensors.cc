@@ -9,17 +9,17 @@
 
 namespace vernier {
 
-TensorRun::TensorRun(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
+TensorReader::TensorReader(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
     : plan_(plan),
       logger_(logger),
       quiet_(QuietLog(logger)),
       pool_(plan.execution, interrupted, quiet_),
       side_(plan.runners.front(), "", pool_, quiet_, clock_) {}
 
-Result<std::unique_ptr<TensorRun>> TensorRun::Open(const RunPlan& plan,
-                                                   const std::atomic<int>& interrupted,
-                                                   Logger& logger) {
-  std::unique_ptr<TensorRun> run(new TensorRun(plan, interrupted, logger));
+Result<std::unique_ptr<TensorReader>> TensorReader::Open(const RunPlan& plan,
+                                                         const std::atomic<int>& interrupted,
+                                                         Logger& logger) {
+  std::unique_ptr<TensorReader> run(new TensorReader(plan, interrupted, logger));
   run->side_.Start();
   VERNIER_ASSIGN_OR_RETURN(run->model_, run->side_.ReadModel());
   VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(run->model_));
@@ -27,7 +27,7 @@ Result<std::unique_ptr<TensorRun>> TensorRun::Open(const RunPlan& plan,
   return run;
 }
 
-Result<FoundSizes> TensorRun::SettleSizes() {
+Result<FoundSizes> TensorReader::SettleSizes() {
   const std::vector<TensorInfo> inputs = model_->RequiredInputs();
   if (!SizesAreGuessed(plan_, inputs)) return FoundSizes();
   NoLog unheard;
@@ -36,7 +36,7 @@ Result<FoundSizes> TensorRun::SettleSizes() {
   };
   const Result<TensorMap> first = draw(plan_);
   if (!first.ok()) return FoundSizes();  // told where it is made in earnest
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, side_.OpenPlain());
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> session, side_.OpenPlain());
   const auto infer = [&](const TensorMap& feed) -> Result<bool> {
     if (session->lost_worker()) return Unavailable("the worker is gone");
     return AllHaveElements(side_.Infer(*session, feed));
@@ -49,13 +49,13 @@ Result<FoundSizes> TensorRun::SettleSizes() {
   return found;
 }
 
-Status TensorRun::MakeFeed(const std::vector<TensorInfo>& inputs) {
+Status TensorReader::MakeFeed(const std::vector<TensorInfo>& inputs) {
   if (feed_) return {};
   VERNIER_ASSIGN_OR_RETURN(feed_, OpenFirstFeed(plan_, inputs, pool_, logger_));
   return {};
 }
 
-Result<TensorMap> TensorRun::Run(const std::vector<std::string>& names) {
+Result<TensorMap> TensorReader::Run(const std::vector<std::string>& names) {
   std::vector<std::string> made;
   for (const std::string& name : names) {
     const bool there = std::find(made.begin(), made.end(), name) != made.end();
@@ -63,7 +63,7 @@ Result<TensorMap> TensorRun::Run(const std::vector<std::string>& names) {
   }
   TensorMap tensors;
   if (!made.empty() || !feed_) {
-    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> session,
                              made.empty() ? side_.OpenPlain() : side_.OpenMarked(made));
     VERNIER_TRY(
         MakeFeed(session->inputs_unknown() ? model_->RequiredInputs() : session->session().inputs));
@@ -78,7 +78,7 @@ Result<TensorMap> TensorRun::Run(const std::vector<std::string>& names) {
   return tensors;
 }
 
-Result<std::vector<std::vector<std::string>>> TensorRun::Split(
+Result<std::vector<std::vector<std::string>>> TensorReader::Split(
     const std::vector<std::string>& names, uint64_t bytes) {
   VERNIER_TRY(MakeFeed(model_->RequiredInputs()));
   const TensorSizes sizes(*graph_, DimsOfLargest({*feed_}));
@@ -98,8 +98,8 @@ Result<std::vector<std::vector<std::string>>> TensorRun::Split(
 
 Result<TensorMap> RunForTensors(const RunPlan& plan, const std::vector<std::string>& names,
                                 const std::atomic<int>& interrupted, Logger& logger) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorRun> run,
-                           TensorRun::Open(plan, interrupted, logger));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorReader> run,
+                           TensorReader::Open(plan, interrupted, logger));
   return run->Run(names);
 }
 

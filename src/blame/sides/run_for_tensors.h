@@ -21,13 +21,13 @@
 namespace vernier {
 
 /// The plan's first runner, used repeatedly: its worker, the graph and the feed stay.
-class TensorRun {
+class TensorReader {
  public:
   /// Starts the worker and reads the model. All of them outlive it; `interrupted` is set by a
   /// signal handler. Errors are those of ProbeSide::ReadModel and BlameGraph::Make.
-  static Result<std::unique_ptr<TensorRun>> Open(const RunPlan& plan,
-                                                 const std::atomic<int>& interrupted,
-                                                 Logger& logger);
+  static Result<std::unique_ptr<TensorReader>> Open(const RunPlan& plan,
+                                                    const std::atomic<int>& interrupted,
+                                                    Logger& logger);
 
   /// What it computes, from the plan's first feed, for these tensors of its ONNX model's main
   /// graph; inputs of the graph are as fed. A tensor that is not available is missing. Errors are
@@ -45,7 +45,7 @@ class TensorRun {
   Result<FoundSizes> SettleSizes();
 
  private:
-  TensorRun(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger);
+  TensorReader(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger);
   Status MakeFeed(const std::vector<TensorInfo>& inputs);
 
   const RunPlan& plan_;
@@ -59,7 +59,7 @@ class TensorRun {
   std::optional<TensorMap> feed_;  // made for the first that needs it: a session may say of what
 };
 
-/// TensorRun::Run, once.
+/// TensorReader::Run, once.
 Result<TensorMap> RunForTensors(const RunPlan& plan, const std::vector<std::string>& names,
                                 const std::atomic<int>& interrupted, Logger& logger);
 

@@ -28,9 +28,9 @@ void SearchSides::End() {
 
 Result<SearchSides> OpenSides(const BlamePlan& plan, const SearchContext& context) {
   VERNIER_TRY(CheckSides(plan.run, plan.reference));
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns saved, LoadedRuns::Open(plan.run, LoadRule::kOutputs));
+  VERNIER_ASSIGN_OR_RETURN(SavedRuns saved, SavedRuns::Open(plan.run, LoadRule::kOutputs));
   std::vector<std::string> names;
-  for (const LoadedRuns::Run& run : saved.runs()) names.push_back(run.name);
+  for (const SavedRuns::Run& run : saved.runs()) names.push_back(run.name);
   std::deque<ProbeSide> runners;
   for (const RunnerPlan& runner : plan.run.runners) {
     runners.emplace_back(runner, "", context.pool, context.quiet, context.clock);

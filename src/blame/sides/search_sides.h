@@ -14,7 +14,7 @@
 #include "blame/sides/runtime_clock.h"
 #include "model/onnx/onnx_model.h"
 #include "run/runner/model_conversion.h"
-#include "run/saved/loaded_runs.h"
+#include "run/saved/saved_runs.h"
 #include "run/workers/worker_pool.h"
 #include "util/log/log.h"
 #include "vernier/status.h"
@@ -36,7 +36,7 @@ struct SearchContext {
 /// Sessions of these keep references to them: they stay where they are once a session is open.
 struct SearchSides {
   Sides places;  ///< in the plan
-  LoadedRuns saved;
+  SavedRuns saved;
   std::optional<ProbeSide> reference;  ///< nullopt: it is saved
   ProbeSide candidate;
   ProbeSide alone;                                     ///< the candidate once more, for islands
@@ -53,7 +53,7 @@ struct SearchSides {
 };
 
 /// Reads which runs were saved, and asks the runners' backends for their ranks where that decides.
-/// Errors of CheckSides, LoadedRuns::Open, ChooseSides and WithInnerTensors.
+/// Errors of CheckSides, SavedRuns::Open, ChooseSides and WithInnerTensors.
 Result<SearchSides> OpenSides(const BlamePlan& plan, const SearchContext& context);
 
 struct SearchModels {

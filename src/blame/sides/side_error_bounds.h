@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "run/live/pair_error_bounds.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 
 namespace vernier {
 
@@ -16,8 +16,8 @@ inline constexpr size_t kCandidateStream = 1;
 
 /// How the sides compute. The runners outlive the bounds.
 struct SideRunners {
-  const LiveRunner* reference = nullptr;  ///< null: saved
-  const LiveRunner* candidate = nullptr;
+  const RunnerSession* reference = nullptr;  ///< null: saved
+  const RunnerSession* candidate = nullptr;
   bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
 };
 

@@ -9,7 +9,7 @@
 #include "check/runners/first_feed.h"
 #include "check/runners/probe_sizes.h"
 #include "check/runners/sample_drawer.h"
-#include "run/feeds/described_inputs.h"
+#include "run/feeds/undeclared_inputs.h"
 #include "util/log/no_log.h"
 
 namespace vernier {
@@ -221,7 +221,8 @@ class ExtremesCheck {
     return {};
   }
 
-  static void Describe(const TensorMap& outputs, const LiveRunner& runner, ExtremeAnswer& answer) {
+  static void Describe(const TensorMap& outputs, const RunnerSession& runner,
+                       ExtremeAnswer& answer) {
     CountElements(outputs, answer);
     for (const SkippedOutput& output : runner.skipped().all()) {
       answer.not_compared.push_back(output.name);

@@ -13,8 +13,8 @@
 #include "model/shapes/onnx_infer.h"
 #include "run/feeds/plan_feeds.h"
 #include "run/live/size_search.h"
-#include "run/workers/live_runner.h"
 #include "run/workers/model_source.h"
+#include "run/workers/runner_session.h"
 #include "run/workers/worker_pool.h"
 #include "util/log/no_log.h"
 #include "util/text/quoted.h"
@@ -120,19 +120,19 @@ class NodeBench {
   }
 
   // A session in a worker that lives: one that died with the last model is replaced.
-  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& source) {
+  Result<std::unique_ptr<RunnerSession>> Open(const ModelSource& source) {
     if (!worker_->death().ok()) {
       worker_.reset();
       VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(runner_));
     }
-    auto live = std::make_unique<LiveRunner>(runner_);
+    auto live = std::make_unique<RunnerSession>(runner_);
     live->Attach(worker_, ++sessions_);
     live->LeaveOutParts();
     VERNIER_TRY(live->Open(source));
     return live;
   }
 
-  Result<TensorMap> Infer(LiveRunner& live, const TensorMap& feed) {
+  Result<TensorMap> Infer(RunnerSession& live, const TensorMap& feed) {
     VERNIER_ASSIGN_OR_RETURN(
         CoercedFeed coerced,
         CoerceFeed(feed, live.session().inputs, {Strictness::kStrict, {}, false}, silence_));
@@ -147,7 +147,7 @@ class NodeBench {
         const std::shared_ptr<const ModelSource> source,
         ModelSource::Assemble(runner_.model, bytes,
                               {{"x", DType::kFloat32, std::vector<Dim>{{1, {}}}}}, {"y"}));
-    const Result<std::unique_ptr<LiveRunner>> live = Open(*source);
+    const Result<std::unique_ptr<RunnerSession>> live = Open(*source);
     collector_.Take();
     if (live.ok()) {
       (void)(*live)->Close();
@@ -185,7 +185,7 @@ class NodeBench {
   }
 
   // A feed with other sizes for what is free. kNotFound where the runner takes none that is tried.
-  Result<TensorMap> FindOtherSizes(LiveRunner& live, const Result<TensorMap>& plain) {
+  Result<TensorMap> FindOtherSizes(RunnerSession& live, const Result<TensorMap>& plain) {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
     const auto draw = [&](const RunPlan& sized) {
       return OpenFirstFeed(sized, inputs, pool_, silence_);
@@ -208,7 +208,7 @@ class NodeBench {
   Status RunWhole(TensorMap& feed) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
                              ModelSource::Prepare(runner_.model, silence_));
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunnerSession> live, Open(*source));
     const Result<TensorMap> outputs = Infer(*live, feed);
     Status inferred = outputs.status();
     const std::optional<SizeOne> why = WhyNotSizeOne(AllHaveElements(outputs));
@@ -358,7 +358,7 @@ class NodeBench {
     VERNIER_ASSIGN_OR_RETURN(
         const std::shared_ptr<const ModelSource> source,
         ModelSource::Assemble(runner_.model, bytes, std::move(inputs), std::move(outputs)));
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunnerSession> live, Open(*source));
     Result<TensorMap> computed = Infer(*live, feed);
     if (worker_->death().ok()) (void)live->Close();
     return computed;

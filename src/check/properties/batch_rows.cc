@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "util/values/counted.h"
 #include "util/values/list_has.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

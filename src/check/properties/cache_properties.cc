@@ -9,7 +9,7 @@
 #include "check/properties/trial.h"
 #include "model/onnx/onnx_model.h"
 #include "util/text/first_line.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

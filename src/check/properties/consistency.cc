@@ -12,13 +12,13 @@
 #include "compare/functions/vacuous.h"
 #include "kernels/measures/magnitudes.h"
 #include "run/comparison/output_names.h"
-#include "run/feeds/described_inputs.h"
+#include "run/feeds/undeclared_inputs.h"
 #include "run/workers/held_log.h"
 #include "util/log/forwarding_log.h"
 #include "util/text/close_matches.h"
 #include "util/text/first_line.h"
-#include "util/values/counted.h"
 #include "util/values/list_has.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {
@@ -34,7 +34,7 @@ std::optional<ForwardingLog::Line> ErrorsOnly(Severity severity) {
 }
 
 // Nothing would agree with nothing, whatever is tried.
-Status NothingToCompare(const LiveRunner& runner) {
+Status NothingToCompare(const RunnerSession& runner) {
   std::string why = "it returns no outputs that could be compared";
   for (const SkippedOutput& output : runner.skipped().all()) {
     why += "; '" + output.name + "': " + output.why;
@@ -48,7 +48,7 @@ bool IsAllNan(const Tensor& tensor) {
   return found.count > 0 && found.nan_count == found.count;
 }
 
-ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& outputs) {
+ConsistencyCoverage CoverageOf(const RunnerSession& runner, const TensorMap& outputs) {
   ConsistencyCoverage coverage;
   for (const SkippedOutput& output : runner.skipped().all()) {
     coverage.not_compared.push_back({output.name, output.why});
@@ -79,7 +79,7 @@ void NoteSomeNan(const std::string& runner, const TensorMap& outputs, Logger& lo
 }
 
 // Of what a runner gives; where it does not say what that is, what it gave.
-Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap& outputs) {
+Status CheckNames(const RunPlan& plan, const RunnerSession& runner, const TensorMap& outputs) {
   if (plan.lenient) return {};
   std::vector<std::string> names;
   for (const TensorInfo& output : runner.session().outputs) names.push_back(output.name);
@@ -125,7 +125,7 @@ class RunnerCheck {
                              ModelSource::Prepare(runner.model, shared_.logger));
     Result<std::unique_ptr<Probe>> probe = Probe::Open(shared_, runner, *model);
     if (!probe.ok()) return GiveUp(std::move(record), probe.status());
-    const LiveRunner& live = (*probe)->runner();
+    const RunnerSession& live = (*probe)->runner();
     record.framework_version = live.backend().framework_version;
     record.precision = live.session().precision;
     const Examined examined{runner, *model, *probe};

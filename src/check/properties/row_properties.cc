@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "check/properties/trial.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -18,7 +18,7 @@ class RowScout {
   explicit RowScout(const RowRequest& request) : request_(request) {}
 
   RowPlan Scout() && {
-    const LiveRunner& runner = request_.probe.runner();
+    const RunnerSession& runner = request_.probe.runner();
     const SessionDescription& session = runner.session();
     Result<BatchNames> batch = runner.inputs_unknown() ? GuessBatch(request_.feed)
                                                        : FindBatch(session.inputs, session.outputs);

@@ -8,8 +8,8 @@
 #include "check/properties/size_sums.h"
 #include "check/properties/token_sequence.h"
 #include "check/properties/trial.h"
-#include "util/values/counted.h"
 #include "util/values/list_has.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -1,7 +1,7 @@
 #include "check/runners/probe.h"
 
 #include "inputs/coerce_feed.h"
-#include "run/feeds/described_inputs.h"
+#include "run/feeds/undeclared_inputs.h"
 #include "run/runner/neutral_settings.h"
 #include "run/steps/reset_words.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "run/workers/embedder.h"
-#include "run/workers/live_runner.h"
 #include "run/workers/model_source.h"
+#include "run/workers/runner_session.h"
 #include "run/workers/worker_pool.h"
 #include "vernier/run_plan.h"
 
@@ -64,7 +64,7 @@ class Probe {
   /// The same in unusual circumstances.
   Result<Worker::TrialOutcome> TryInfer(const TensorMap& feed, const TrialRequest& request);
 
-  const LiveRunner& runner() const { return runner_; }
+  const RunnerSession& runner() const { return runner_; }
   Status Close() { return runner_.Close(); }
 
  private:
@@ -75,7 +75,7 @@ class Probe {
   const std::string reset_;  // the method that --reset names; may be empty
   ExecutionPlan execution_;
   WorkerPool pool_;
-  LiveRunner runner_;
+  RunnerSession runner_;
   int64_t runs_ = 0;
 };
 

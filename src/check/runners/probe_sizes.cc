@@ -9,7 +9,7 @@
 namespace vernier {
 
 bool TakesAnySizes(const Probe& probe) {
-  const LiveRunner& runner = probe.runner();
+  const RunnerSession& runner = probe.runner();
   return !runner.backend().Has(BackendTrait::kBuildsEngines) && !runner.inputs_unknown();
 }
 

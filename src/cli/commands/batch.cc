@@ -19,7 +19,7 @@
 #include "run/phases/shard_ending.h"
 #include "util/files/atomic_file.h"
 #include "util/log/no_log.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

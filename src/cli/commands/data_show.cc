@@ -16,7 +16,7 @@
 #include "report/text/saved_text.h"
 #include "run/feeds/shard_names.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

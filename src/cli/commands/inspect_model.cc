@@ -31,8 +31,8 @@
 #include "surgeon/upper_bounds.h"
 #include "util/log/no_log.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
 #include "util/values/list_has.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

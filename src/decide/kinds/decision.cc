@@ -6,7 +6,7 @@
 #include "decide/kinds/box_layout.h"
 #include "decide/kinds/class_rows.h"
 #include "decide/kinds/kinds.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -70,8 +70,8 @@ double StepOfFloats(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-ValueSteps StepsOf(const Tensor& output) {
-  ValueSteps steps;
+NumberSpacing StepsOf(const Tensor& output) {
+  NumberSpacing steps;
   steps.relative = StepOfValues(output);
   if (IsIntegral(output.dtype())) steps.absolute = 1;
   if (Kind(output.dtype()) != DTypeKind::kFloat) return steps;
@@ -80,8 +80,8 @@ ValueSteps StepsOf(const Tensor& output) {
   return steps;
 }
 
-std::array<ValueSteps, 2> StepsOfSides(const Tensor& a, const Tensor& b) {
-  std::array<ValueSteps, 2> steps = {StepsOf(a), StepsOf(b)};
+std::array<NumberSpacing, 2> StepsOfSides(const Tensor& a, const Tensor& b) {
+  std::array<NumberSpacing, 2> steps = {StepsOf(a), StepsOf(b)};
   if (steps[0].absolute > 0 || steps[1].absolute > 0) return steps;
   steps[0].absolute = steps[1].absolute = CommonStepOf(a, b);
   return steps;

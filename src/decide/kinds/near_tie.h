@@ -122,17 +122,17 @@ double NoiseLimit(double scale, NoisyValues values, int64_t changed);
 double StepOfValues(const Tensor& output);
 
 /// How far apart the neighbouring numbers are that an output holds.
-struct ValueSteps {
+struct NumberSpacing {
   double relative = 0;  ///< StepOfValues(), of long types as well: next to 1
   double absolute = 0;  ///< of integers, and of floats that have been such (value_grid.h)
 
   double At(double magnitude) const { return std::max(absolute, SpacingAt(magnitude, relative)); }
 };
 
-ValueSteps StepsOf(const Tensor& output);
+NumberSpacing StepsOf(const Tensor& output);
 
 /// Of both sides. Outputs of few values have the grid that those of both share.
-std::array<ValueSteps, 2> StepsOfSides(const Tensor& a, const Tensor& b);
+std::array<NumberSpacing, 2> StepsOfSides(const Tensor& a, const Tensor& b);
 
 /// The limit below which a margin of two steps or less is, one of each side.
 double TwoSteps(double step);
@@ -180,7 +180,7 @@ class NearTieRule {
   std::optional<double> given_;
   double step_;
   std::array<const Tensor*, 2> sides_;
-  mutable std::optional<std::array<ValueSteps, 2>> steps_ = {};  // of these, once they count
+  mutable std::optional<std::array<NumberSpacing, 2>> steps_ = {};  // of these, once they count
 };
 
 inline constexpr double kNoMargin = std::numeric_limits<double>::quiet_NaN();

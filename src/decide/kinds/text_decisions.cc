@@ -10,7 +10,7 @@
 #include "decide/kinds/kinds.h"
 #include "decide/kinds/logit_noise.h"
 #include "decide/kinds/row_top.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

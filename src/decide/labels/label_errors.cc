@@ -14,7 +14,7 @@
 #include "decide/kinds/kinds.h"
 #include "decide/kinds/row_top.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

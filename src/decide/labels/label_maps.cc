@@ -7,7 +7,7 @@
 
 #include "decide/kinds/class_rows.h"
 #include "decide/kinds/row_top.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

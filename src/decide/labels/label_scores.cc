@@ -13,7 +13,7 @@
 #include "decide/kinds/kinds.h"
 #include "decide/labels/label_errors.h"
 #include "decide/labels/label_maps.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

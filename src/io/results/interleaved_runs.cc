@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/results/shard_file_name.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/shard_plan.h"
 
 namespace vernier {

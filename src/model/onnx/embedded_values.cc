@@ -6,7 +6,7 @@
 #include "io/test_data/tensor_proto.h"
 #include "model/onnx/wire_fields.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "model/onnx/flat_graph.h"
 #include "model/onnx/onnx_model.h"
-#include "model/ranges/value_steps.h"
+#include "model/ranges/range_inversion.h"
 #include "model/shapes/onnx_shapes.h"
 #include "vernier/tensor.h"
 

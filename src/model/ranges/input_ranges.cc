@@ -8,8 +8,8 @@
 
 #include "model/onnx/flat_graph.h"
 #include "model/ranges/allowed_values.h"
+#include "model/ranges/range_inversion.h"
 #include "model/ranges/value_path.h"
-#include "model/ranges/value_steps.h"
 #include "model/shapes/dims_of_part.h"
 #include "util/text/number_text.h"
 

@@ -9,7 +9,7 @@
 
 #include "model/onnx/onnx_model.h"
 #include "model/ranges/allowed_values.h"
-#include "model/ranges/value_steps.h"
+#include "model/ranges/range_inversion.h"
 
 namespace vernier {
 

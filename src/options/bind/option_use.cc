@@ -12,7 +12,7 @@
 #include "run/runner/runner_kinds.h"
 #include "util/text/cast_grammar.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

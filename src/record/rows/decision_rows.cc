@@ -22,7 +22,7 @@
 #include "record/schema/decision_schema.h"
 #include "record/schema/record_json.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/shard_plan.h"
 
 namespace vernier {

@@ -9,7 +9,7 @@
 #include "record/rows/totals_columns.h"
 #include "record/schema/decision_schema.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -12,7 +12,7 @@
 #include "report/text/numpy_text.h"
 #include "report/text/verdict_lines.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -11,8 +11,8 @@
 #include "report/text/text_table.h"
 #include "util/text/number_text.h"
 #include "util/text/visible_text.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

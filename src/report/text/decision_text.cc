@@ -9,7 +9,7 @@
 #include "report/text/run_summary.h"
 #include "util/text/number_text.h"
 #include "util/text/visible_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

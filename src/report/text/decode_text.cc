@@ -7,7 +7,7 @@
 #include "report/text/decision_text.h"
 #include "report/text/step_text.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

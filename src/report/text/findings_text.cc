@@ -10,7 +10,7 @@
 #include "report/text/verdict_text.h"
 #include "util/text/number_text.h"
 #include "util/text/visible_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/dtype.h"
 #include "vernier/tensor.h"
 

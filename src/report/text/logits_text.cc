@@ -5,8 +5,8 @@
 #include "core/coordinates.h"
 #include "report/text/tokens_text.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

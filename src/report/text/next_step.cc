@@ -13,7 +13,7 @@
 #include "report/text/verdict_text.h"
 #include "util/text/shell_words.h"
 #include "util/text/visible_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include "report/text/text_table.h"
 #include "report/text/verdict_text.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -21,8 +21,8 @@
 #include "util/text/number_text.h"
 #include "util/text/shell_words.h"
 #include "util/text/visible_text.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

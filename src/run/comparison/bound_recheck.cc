@@ -55,7 +55,7 @@ class DrawnMovements {
 };
 
 // An engine takes minutes to build, and would be built for each draw.
-Result<NudgedWeights> WeightsToMove(const LiveRunner& runner, Moves moves) {
+Result<NudgedWeights> WeightsToMove(const RunnerSession& runner, Moves moves) {
   if (runner.backend().Has(BackendTrait::kBuildsEngines))
     return Unimplemented("engines are not built again");
   return NudgedWeights::Of(runner.plan().model, moves == Moves::kInputsAndScales
@@ -67,8 +67,8 @@ Result<NudgedWeights> WeightsToMove(const LiveRunner& runner, Moves moves) {
 // where weights are moved along.
 class MovedInference {
  public:
-  static Result<MovedInference> Of(LiveRuns& live, size_t stream, const PairErrorBounds& bounds,
-                                   Moves moves) {
+  static Result<MovedInference> Of(InferenceScheduler& live, size_t stream,
+                                   const PairErrorBounds& bounds, Moves moves) {
     MovedInference moved(live, stream, bounds.last_feed(), bounds.last_iteration());
     moved.steps_ = bounds.SteppedInputsOf(stream);
     moved.roundoff_ = CoarsestRoundoff(moved.feed_, moved.steps_);
@@ -95,10 +95,10 @@ class MovedInference {
   }
 
  private:
-  MovedInference(LiveRuns& live, size_t stream, const TensorMap& feed, int64_t iteration)
+  MovedInference(InferenceScheduler& live, size_t stream, const TensorMap& feed, int64_t iteration)
       : live_(live), stream_(stream), feed_(feed), iteration_(iteration) {}
 
-  LiveRuns& live_;
+  InferenceScheduler& live_;
   size_t stream_;
   const TensorMap& feed_;
   int64_t iteration_;

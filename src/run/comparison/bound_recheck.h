@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/runner/nudged_floats.h"
 #include "vernier/runner_plan.h"
@@ -103,7 +103,8 @@ struct OutputToMove {
 class BoundRecheck {
  public:
   /// Both must outlive this. `bounds` has kept what the last outputs were made from.
-  BoundRecheck(LiveRuns& live, const PairErrorBounds& bounds) : live_(live), bounds_(bounds) {}
+  BoundRecheck(InferenceScheduler& live, const PairErrorBounds& bounds)
+      : live_(live), bounds_(bounds) {}
 
   /// Is the stream a runner that can infer once more?
   bool CanInfer(size_t stream) const {
@@ -147,7 +148,7 @@ class BoundRecheck {
   // Adds to what moved_ has of the outputs.
   Status Move(size_t stream, std::span<const OutputToMove> outputs, const TensorMap& made);
 
-  LiveRuns& live_;
+  InferenceScheduler& live_;
   const PairErrorBounds& bounds_;
   std::map<std::pair<Subject, std::string>, RecheckedOutput> known_;
   std::map<std::pair<size_t, std::string>, Drawn> moved_;

@@ -19,7 +19,7 @@ namespace {
 // `sides` are the outputs of both. nullopt where either is no runner that is still there, and where
 // the state of the iteration is gone. kInvalidArgument for a state of the first that no state of
 // the second is compared with; other errors as InferAside().
-Result<std::optional<TensorMap>> InferCrossed(LiveRuns& live, const ComparedPair& of,
+Result<std::optional<TensorMap>> InferCrossed(InferenceScheduler& live, const ComparedPair& of,
                                               const MatchedSides& sides, int64_t iteration) {
   StepStates& steps = *live.steps();
   const auto is_there = [&](size_t stream) { return stream < live.size() && live[stream].alive(); };

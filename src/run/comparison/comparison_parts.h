@@ -9,7 +9,7 @@
 #include "compare/outputs/device_measure.h"
 #include "run/comparison/position_feeds.h"
 #include "run/labels/sample_labels.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/parts/shard_writer.h"
 #include "run/saved/row_writer.h"
@@ -28,7 +28,7 @@ struct Instruments {
   /// Runners that can infer once more: the condition of outputs that are over their bounds is
   /// measured with them, and what the reference gives with the candidate's state. Without, those
   /// bounds stay as they are.
-  LiveRuns* live = nullptr;
+  InferenceScheduler* live = nullptr;
   /// Compare() returns kCancelled once it is set: after the output at hand, not after the
   /// iteration.
   const std::atomic<int>* interrupted = nullptr;

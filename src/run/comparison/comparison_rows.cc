@@ -8,8 +8,8 @@
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/pair_decoding.h"
 #include "run/parts/folded_comparison.h"
-#include "util/values/counted.h"
 #include "util/values/list_has.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -166,7 +166,7 @@ class ComparisonRun {
   };
 
   struct Axes {
-    explicit Axes(const RunPlan& plan, const LiveRuns* live)
+    explicit Axes(const RunPlan& plan, const InferenceScheduler* live)
         : models(plan), masks(plan, live, models), prompts(models) {}
     ModelSignatures models;
     MaskAxes masks;
@@ -237,7 +237,7 @@ class ComparisonRun {
   const std::unique_ptr<ThreadPool> pool_;  // its threads start with the first large output
   const ComparisonDetail detail_;           // what is the same for all iterations and pairs
   Bounds bounds_;
-  LiveRuns* crossing_ = nullptr;  // null: nothing is crossed
+  InferenceScheduler* crossing_ = nullptr;  // null: nothing is crossed
   StepSides step_sides_;
   GivenOutputs given_;
   FlipKeeper flips_;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "run/comparison/pair_verdict.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

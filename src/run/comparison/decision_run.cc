@@ -14,7 +14,7 @@
 #include "record/schema/gate_text.h"
 #include "run/parts/kept_labels.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compare/functions/comparison.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

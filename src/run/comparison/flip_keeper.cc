@@ -9,7 +9,7 @@
 #include "decide/gates/worst_iterations.h"
 #include "io/results/shard_file_name.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include "compare/functions/shared_non_finite.h"
 #include "kernels/elements/tensor_elements.h"
 #include "kernels/measures/magnitudes.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "util/values/joined.h"
 #include "util/values/list_has.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMostListed = 5;
 
 // What the models declare; none where that is not known of one of them.
-std::vector<std::string> OutputsOfModels(const LiveRuns& live) {
+std::vector<std::string> OutputsOfModels(const InferenceScheduler& live) {
   std::vector<std::string> names;
   for (size_t i = 0; i < live.size(); ++i) {
     if (!live[i].alive() || !live[i].opened()) continue;

@@ -9,12 +9,12 @@
 
 namespace vernier {
 
-class LiveRuns;
+class InferenceScheduler;
 
 class InnerNans {
  public:
   /// `live` (may be null: nothing is known of any model) must outlive it.
-  explicit InnerNans(const LiveRuns* live) : live_(live) {}
+  explicit InnerNans(const InferenceScheduler* live) : live_(live) {}
 
   /// For --tolerance auto. Of marked tensors that fail by nothing else than a NaN or the same
   /// infinity in the same places of both sides, the other elements are compared instead, if the
@@ -26,7 +26,7 @@ class InnerNans {
   std::string Note() const;
 
  private:
-  const LiveRuns* live_;
+  const InferenceScheduler* live_;
   std::vector<std::string> names_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/steps/prompt_inputs.h"
 
 namespace vernier {

@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-class LiveRuns;
+class InferenceScheduler;
 
 /// Does a tensor [batch, positions, values] or [batch, heads, positions, values] have its positions
 /// along the axis of a mask [batch, positions], for sure?
@@ -21,7 +21,7 @@ bool LiesAlongMask(const std::vector<Dim>& mask, const std::vector<Dim>& tensor)
 class MaskAxes {
  public:
   /// All must outlive it; without `live` (null) nothing is fed.
-  MaskAxes(const RunPlan& plan, const LiveRuns* live, ModelSignatures& models)
+  MaskAxes(const RunPlan& plan, const InferenceScheduler* live, ModelSignatures& models)
       : plan_(&plan), live_(live), models_(&models) {}
 
   /// Streams that are compared.
@@ -53,7 +53,7 @@ class MaskAxes {
   bool Declares(size_t stream, const std::string& input) const;
 
   const RunPlan* plan_;
-  const LiveRuns* live_;
+  const InferenceScheduler* live_;
   ModelSignatures* models_;
 };
 

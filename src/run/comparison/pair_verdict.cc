@@ -7,7 +7,7 @@
 
 #include "record/schema/coverage.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 #include "vernier/dtype.h"
 

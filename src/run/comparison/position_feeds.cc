@@ -7,7 +7,7 @@
 #include "inputs/cast_tensor.h"
 #include "run/feeds/token_sources.h"
 #include "run/steps/step_tensors.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

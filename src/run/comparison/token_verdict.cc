@@ -7,7 +7,7 @@
 #include "run/comparison/pair_verdict.h"
 #include "run/steps/greedy_tokens.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 #include "run/feeds/calibration_feeds.h"
 #include "run/feeds/run_scripts.h"
 #include "run/workers/engine_report.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "run/workers/worker_pool.h"
 
 namespace vernier {
@@ -13,7 +13,7 @@ namespace {
 /// By the plug-in; by the user's Python where that is asked for, or where no plug-in fits the
 /// TensorRT that is there.
 Status Open(WorkerPool& pool, const ModelSource& model, const OptionList& options,
-            LiveRunner& runner, Logger& logger) {
+            RunnerSession& runner, Logger& logger) {
   RunnerPlan plan = runner.plan();
   const auto open = [&]() -> Status {
     VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool.Get(plan));
@@ -36,9 +36,9 @@ Status Open(WorkerPool& pool, const ModelSource& model, const OptionList& option
 
 Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
                                      Logger& logger, const Embedder* caller,
-                                     const LiveRunner::Waiting& waiting) {
+                                     const RunnerSession::Waiting& waiting) {
   WorkerPool pool(plan.execution, interrupted, logger, caller);
-  LiveRunner runner(plan.runners.front(), waiting);
+  RunnerSession runner(plan.runners.front(), waiting);
   RunScripts scripts;
   if (RunScripts::Wanted(plan)) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> python, pool.GetForScripts());
@@ -62,7 +62,7 @@ Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>
 Result<EngineRecord> DescribeEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
                                         Logger& logger) {
   WorkerPool pool(plan.execution, interrupted, logger);
-  LiveRunner runner(plan.runners.front());
+  RunnerSession runner(plan.runners.front());
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            ModelSource::Prepare(plan.runners.front().model, logger));
   const EngineReportFile report = EngineReportFile::For(plan.runners.front());

@@ -5,7 +5,7 @@
 
 #include "record/schema/engine_record.h"
 #include "run/workers/embedder.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
@@ -16,10 +16,10 @@ namespace vernier {
 /// Opens the plan's one runner, whose session options say where the engine is saved, and closes it.
 /// Int8 scales are chosen with the feeds of the plan. `caller` may be null. Errors are those of the
 /// backend. What is known of the runner then, how the engine was built above all.
-/// While it is opened, `waiting` is called (LiveRunner::Waiting).
+/// While it is opened, `waiting` is called (RunnerSession::Waiting).
 Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
                                      Logger& logger, const Embedder* caller = nullptr,
-                                     const LiveRunner::Waiting& waiting = nullptr);
+                                     const RunnerSession::Waiting& waiting = nullptr);
 
 /// Opens the plan's one runner, whose model is an engine, and returns the engine's description of
 /// itself. Errors are those of the backend.

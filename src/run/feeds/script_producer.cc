@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "run/feeds/feed_producer.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

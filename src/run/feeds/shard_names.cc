@@ -10,7 +10,7 @@
 #include "io/results/partial_folder.h"
 #include "io/results/partial_places.h"
 #include "util/log/no_log.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

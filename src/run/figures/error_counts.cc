@@ -13,7 +13,7 @@
 #include "record/schema/element_statistics.h"
 #include "run/figures/iteration_quantiles.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "run/figures/pair_recorder.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

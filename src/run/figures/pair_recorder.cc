@@ -11,7 +11,7 @@
 #include "run/figures/logits_figures.h"
 #include "run/figures/output_figures.h"
 #include "run/figures/output_row.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "run/labels/labelled_boxes.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "io/bytes/directory_listing.h"
 #include "run/labels/sample_labels.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "decide/kinds/class_rows.h"
 #include "run/labels/sample_labels.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

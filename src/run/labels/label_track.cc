@@ -7,7 +7,7 @@
 #include "decide/labels/label_scores.h"
 #include "run/labels/sample_labels.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 

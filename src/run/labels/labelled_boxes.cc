@@ -7,7 +7,7 @@
 
 #include "decide/figures/precision_bootstrap.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

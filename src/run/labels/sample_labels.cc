@@ -11,7 +11,7 @@
 #include "run/feeds/image_feeds.h"
 #include "run/labels/label_files.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

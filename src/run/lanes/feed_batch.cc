@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "io/bytes/checksum.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -26,7 +26,7 @@ std::optional<Result<IterationResult>> HeldResults::Take(size_t index, int64_t i
   return result;
 }
 
-void HeldResults::Drop(std::deque<LiveRunner>& runners) {
+void HeldResults::Drop(std::deque<RunnerSession>& runners) {
   for (const HeldResult& held : held_) runners[held.index].ForgetInferences();
   held_.clear();
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 
@@ -25,7 +25,7 @@ class HeldResults {
   std::optional<Result<IterationResult>> Take(size_t index, int64_t iteration);
 
   /// Releases all, with what `runners` have counted for them.
-  void Drop(std::deque<LiveRunner>& runners);
+  void Drop(std::deque<RunnerSession>& runners);
 
  private:
   struct HeldResult {

@@ -31,7 +31,7 @@ TEST(HeldResultsTest, AFailureIsHeldToo) {
 
 TEST(HeldResultsTest, WhatIsDroppedWasNeverInferred) {
   const RunnerPlan plan;
-  std::deque<LiveRunner> runners;
+  std::deque<RunnerSession> runners;
   for (int i = 0; i < 2; ++i) runners.emplace_back(plan).TakeOver(0.5);
   HeldResults held;
   held.Hold(1, 0, ResultCalled("b"));

@@ -38,7 +38,7 @@ void InferenceLanes::Infer(Job& job, Lane& lane) {
   for (LaneTask& task : job.tasks) {
     // What its worker has been sent must be taken, or the next inference would be given it.
     if (dropping_.load() && !job.sent) return;
-    LiveRunner& replica = *task.replica;
+    RunnerSession& replica = *task.replica;
     replica.HoldLog();
     task.outcome.emplace(replica.InferOnly(*task.feed, job.iteration * task.batch, task.count, [&] {
       if (job.tasks.size() == 1) SendNext(&replica, lane);
@@ -50,7 +50,7 @@ void InferenceLanes::Infer(Job& job, Lane& lane) {
 
 // A worker that finds its next feed when it has done does not wait for this process. With several
 // runners that would have two of them infer at once in a lane.
-void InferenceLanes::SendNext(const LiveRunner* replica, Lane& lane) {
+void InferenceLanes::SendNext(const RunnerSession* replica, Lane& lane) {
   Job* next = nullptr;
   {
     const std::scoped_lock lock(mutex_);

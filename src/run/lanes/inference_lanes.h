@@ -16,7 +16,7 @@
 
 #include "backend/wire/tensor_block.h"
 #include "backend/worker/worker.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -25,8 +25,8 @@ namespace vernier {
 /// what is called an iteration below is such an inference: number i begins with iteration i *
 /// `batch` of the run.
 struct LaneTask {
-  size_t runner = 0;              ///< its place in the plan
-  LiveRunner* replica = nullptr;  ///< the runner's of this lane
+  size_t runner = 0;                 ///< its place in the plan
+  RunnerSession* replica = nullptr;  ///< the runner's of this lane
   std::shared_ptr<const TensorBlock> feed;
   bool shared = false;  ///< the feed went to several runners as it is
   bool ahead = false;   ///< may be sent to the worker before it has finished the previous one
@@ -83,7 +83,7 @@ class InferenceLanes {
   };
   void Run(Lane& lane);
   void Infer(Job& job, Lane& lane);
-  void SendNext(const LiveRunner* replica, Lane& lane);
+  void SendNext(const RunnerSession* replica, Lane& lane);
   static bool IsDeferred(const Lane& lane);
 
   std::atomic<bool> dropping_ = false;

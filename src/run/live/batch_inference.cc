@@ -12,7 +12,7 @@ namespace vernier {
 namespace {
 
 // What is wrong with feeds or outputs is wrong with the option; other errors stay.
-Status AsOfOption(const LiveRunner& runner, const Status& status) {
+Status AsOfOption(const RunnerSession& runner, const Status& status) {
   if (status.code() != StatusCode::kInvalidArgument) return status;
   return InvalidArgument("--batch-feeds: " + runner.name() + ": " + status.message());
 }
@@ -24,14 +24,14 @@ Status AsOfFramework(const Status& status) {
 
 }  // namespace
 
-Status CheckBatchRunners(const std::deque<LiveRunner>& runners) {
-  for (const LiveRunner& runner : runners) {
+Status CheckBatchRunners(const std::deque<RunnerSession>& runners) {
+  for (const RunnerSession& runner : runners) {
     if (runner.opened()) VERNIER_TRY(AsOfOption(runner, CheckBatchSession(runner.session())));
   }
   return {};
 }
 
-Result<TensorBlock> EncodeForWarmUp(const RunPlan& plan, const LiveRunner& runner,
+Result<TensorBlock> EncodeForWarmUp(const RunPlan& plan, const RunnerSession& runner,
                                     const TensorMap& coerced) {
   auto count = static_cast<size_t>(plan.execution.batch_feeds);
   if (count <= 1) return EncodeTensors(coerced);
@@ -104,7 +104,7 @@ Result<FeedBatch> BatchInference::CoerceBatch(size_t index, const FeedBatch& bat
 // Once, where the model does not say that its outputs grow with the batch: an output of a fixed
 // size might have as many rows as the batch by chance, and be divided all the same.
 Status BatchInference::CheckOneFeed(size_t index, const FeedBatch& coerced) {
-  LiveRunner& first = runner(index);
+  RunnerSession& first = runner(index);
   if (coerced.feeds.size() < 2 || DeclaresRows(first.session())) return {};
   if (const auto known = one_feed_.find(index); known != one_feed_.end()) return known->second;
   Wait();
@@ -171,7 +171,7 @@ Result<BatchInference::BatchParts> BatchInference::PartsOf(size_t index,
 // was inferred beforehand.
 Result<BatchInference::BatchParts> BatchInference::InferNow(size_t index, const FeedBatch& batch,
                                                             std::string& unseen_words) {
-  LiveRunner& first = runner(index);
+  RunnerSession& first = runner(index);
   Wait();
   BatchParts made;
   VERNIER_ASSIGN_OR_RETURN(const FeedBatch own, CoerceBatch(index, batch, made.shared));

@@ -14,7 +14,7 @@
 #include "backend/worker/worker.h"
 #include "run/lanes/feed_batch.h"
 #include "run/live/lane_inference.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -23,11 +23,11 @@ namespace vernier {
 
 /// kInvalidArgument where one of the runners cannot infer several feeds at once, as far as what it
 /// declares says.
-Status CheckBatchRunners(const std::deque<LiveRunner>& runners);
+Status CheckBatchRunners(const std::deque<RunnerSession>& runners);
 
 /// A feed as the runner takes it, as often as there will be feeds in one inference, where that is
 /// known. kInvalidArgument as RowsOfFeeds(); errors as EncodeBatch.
-Result<TensorBlock> EncodeForWarmUp(const RunPlan& plan, const LiveRunner& runner,
+Result<TensorBlock> EncodeForWarmUp(const RunPlan& plan, const RunnerSession& runner,
                                     const TensorMap& coerced);
 
 /// Consecutive iterations are one inference, from the first on. What is wrong with one of their

@@ -16,7 +16,7 @@ bool SavesFiles(const RunnerPlan& runner) {
 
 }  // namespace
 
-bool MaySendAhead(const ExecutionPlan& plan, const LiveRunner& runner) {
+bool MaySendAhead(const ExecutionPlan& plan, const RunnerSession& runner) {
   return runner.in_plugin() && !plan.in_process && !SavesFiles(runner.plan());
 }
 

@@ -27,7 +27,7 @@ namespace vernier {
 /// May a runner get its next feed before it has answered? Only in a plug-in: a script may have side
 /// effects, which would happen once more. Only in a process of its own: a crash of an unneeded run
 /// must not end this process.
-bool MaySendAhead(const ExecutionPlan& plan, const LiveRunner& runner);
+bool MaySendAhead(const ExecutionPlan& plan, const RunnerSession& runner);
 
 /// What came of an iteration for one runner.
 struct LaneOutcome {
@@ -84,7 +84,7 @@ class LaneInference {
   using SharedFeed = std::shared_ptr<const TensorBlock>;
 
   const Parts& parts() const { return parts_; }
-  LiveRunner& runner(size_t index) { return parts_.replicas.runners()[index]; }
+  RunnerSession& runner(size_t index) { return parts_.replicas.runners()[index]; }
   InferenceLanes& lanes() { return lanes_; }
   int64_t batch_feeds() const { return static_cast<int64_t>(batch_); }
 

@@ -59,7 +59,7 @@ struct LiveParts {
   Embedder caller;
   RunnerReports reports{log};
   RunnerOpener opener{plan, interrupted, reports, &caller};
-  std::deque<LiveRunner> runners;
+  std::deque<RunnerSession> runners;
   DeviceOutputs devices{log};
   LiveSteps steps{plan, runners, reports, devices, log, &caller};
   RunnerFeeds feeds{plan, InputMaps::Create(plan.inputs.map_words, Names()), runners, steps,

@@ -9,7 +9,7 @@ namespace vernier {
 namespace {
 
 // Those that take any sizes.
-std::vector<size_t> WhoTryAnySizes(const LiveRuns& live) {
+std::vector<size_t> WhoTryAnySizes(const InferenceScheduler& live) {
   std::vector<size_t> indices;
   for (size_t i = 0; i < live.size(); ++i) {
     const bool of_sizes = live[i].backend().Has(BackendTrait::kBuildsEngines);
@@ -20,7 +20,8 @@ std::vector<size_t> WhoTryAnySizes(const LiveRuns& live) {
 
 // What an object of the calling program raises is its answer, and calls have effects: by itself it
 // is not called with other sizes.
-bool OnlyCallersFailed(const LiveRuns& live, std::span<const size_t> who, const SizeTrial& trial) {
+bool OnlyCallersFailed(const InferenceScheduler& live, std::span<const size_t> who,
+                       const SizeTrial& trial) {
   bool any = false;
   for (size_t i = 0; i < who.size(); ++i) {
     if (trial.runners[i].at_one.ok()) continue;
@@ -34,7 +35,7 @@ bool OnlyCallersFailed(const LiveRuns& live, std::span<const size_t> who, const 
 
 Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                const SizeSettling& settling) {
-  LiveRuns& live = settling.live;
+  InferenceScheduler& live = settling.live;
   const std::vector<size_t> askable = WhoTryAnySizes(live);
   if (askable.empty() || !SizesAreGuessed(plan, inputs)) return FoundSizes();
   const Result<TensorMap> first = settling.draw(plan);

@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/size_search.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -16,7 +16,7 @@ namespace vernier {
 class SavedProgress;
 
 struct SizeSettling {
-  LiveRuns& live;
+  InferenceScheduler& live;
   Logger& logger;
   int64_t iteration = 0;  ///< that a first inference is for
   /// As in SizeTrial.

@@ -26,8 +26,9 @@ std::string InWords(const StepPosition& position) {
 
 }  // namespace
 
-LiveSteps::LiveSteps(const RunPlan& plan, std::deque<LiveRunner>& runners, RunnerReports& reports,
-                     const DeviceOutputs& devices, Logger& logger, const Embedder* caller)
+LiveSteps::LiveSteps(const RunPlan& plan, std::deque<RunnerSession>& runners,
+                     RunnerReports& reports, const DeviceOutputs& devices, Logger& logger,
+                     const Embedder* caller)
     : plan_(plan),
       runners_(runners),
       reports_(reports),
@@ -37,7 +38,7 @@ LiveSteps::LiveSteps(const RunPlan& plan, std::deque<LiveRunner>& runners, Runne
       may_stay_(StatesMayStay(plan, caller)) {}
 
 Status LiveSteps::Begin(size_t index, int64_t iteration) {
-  LiveRunner& runner = runners_[index];
+  RunnerSession& runner = runners_[index];
   const bool within_sequence = states() != nullptr && !states()->axis(index) && iteration >= 0;
   runner.GoOn(false);
   if (!within_sequence) ForgetInside(index);

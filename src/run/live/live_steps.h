@@ -15,7 +15,7 @@
 #include "run/steps/step_states.h"
 #include "run/steps/whole_sequence.h"
 #include "run/workers/device_outputs.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -30,7 +30,7 @@ class LiveSteps {
  public:
   /// All must outlive it; `caller` may be null. `runners` are those of the plan, as soon as
   /// anything else is asked.
-  LiveSteps(const RunPlan& plan, std::deque<LiveRunner>& runners, RunnerReports& reports,
+  LiveSteps(const RunPlan& plan, std::deque<RunnerSession>& runners, RunnerReports& reports,
             const DeviceOutputs& devices, Logger& logger, const Embedder* caller);
 
   /// Errors as StepStates::Create.
@@ -90,7 +90,7 @@ class LiveSteps {
   Status FailWithoutState(size_t index, Status remembered);
 
   const RunPlan& plan_;
-  std::deque<LiveRunner>& runners_;
+  std::deque<RunnerSession>& runners_;
   RunnerReports& reports_;
   const DeviceOutputs& devices_;
   Logger& logger_;

@@ -37,7 +37,7 @@ Status MayKeepState(const StepPlan& steps, const std::string& runner) {
   return CannotHaveOthers(steps, keeps);
 }
 
-std::string ScriptOf(const LiveRunner& runner) {
+std::string ScriptOf(const RunnerSession& runner) {
   for (const auto& [name, value] : runner.plan().session_options) {
     if (name == "script") return value;
   }
@@ -46,13 +46,13 @@ std::string ScriptOf(const LiveRunner& runner) {
 
 // A script or an object of the user, or a pickle of the user's classes: our own runners know their
 // state.
-bool IsUsersCode(const LiveRunner& runner) {
+bool IsUsersCode(const RunnerSession& runner) {
   if (!runner.in_plugin() && HasOption(runner.plan(), "allow_pickle")) return true;
   return runner.plan().backend == "python" && !ScriptOf(runner).starts_with("builtin:");
 }
 
 // A caller's object is there once.
-bool CanOpenAgain(const LiveRunner& runner) {
+bool CanOpenAgain(const RunnerSession& runner) {
   return IsUsersCode(runner) && !IsCallersObject(ScriptOf(runner));
 }
 
@@ -67,7 +67,7 @@ bool IsMapped(const std::vector<std::string>& words, const std::string& input) {
 }  // namespace
 
 Status LiveSteps::Pair(size_t index) {
-  LiveRunner& runner = runners_[index];
+  RunnerSession& runner = runners_[index];
   StepStates* const steps = states();
   if (steps == nullptr || !runner.opened()) return {};
   if (runner.keeps_state()) VERNIER_TRY(MayKeepState(plan_.steps, steps->ShownName(index)));

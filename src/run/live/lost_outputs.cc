@@ -15,7 +15,7 @@ std::string NotDone(const RunPlan& plan, const RunOutcome& outcome) {
 
 }  // namespace
 
-std::vector<LostOutputs> LostOutputsOf(const LiveRuns& live) {
+std::vector<LostOutputs> LostOutputsOf(const InferenceScheduler& live) {
   std::vector<LostOutputs> lost;
   for (size_t i = 0; i < live.size() && !live.any_marked(); ++i) {
     lost.push_back({live[i].name(), live[i].skipped().lost()});

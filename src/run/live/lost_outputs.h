@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/wire/tensor_block.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/outcome/run_outcome.h"
 #include "vernier/run_plan.h"
 
@@ -19,7 +19,7 @@ struct LostOutputs {
 };
 
 /// Of all runners; none if tensors were marked: everything requested is there then.
-std::vector<LostOutputs> LostOutputsOf(const LiveRuns& live);
+std::vector<LostOutputs> LostOutputsOf(const InferenceScheduler& live);
 
 /// A fault for each such output, and for every pair with its runner, whose other outputs may agree:
 /// of a run that was to compare, to validate or to save them. To be called once the pairs are in

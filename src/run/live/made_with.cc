@@ -6,11 +6,11 @@
 #include "record/schema/runner_name.h"
 #include "run/lanes/processor_text.h"
 #include "run/lanes/shared_threads.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 
-int64_t ThreadsUsed(const LiveRuns& live, size_t index, const std::string& device) {
+int64_t ThreadsUsed(const InferenceScheduler& live, size_t index, const std::string& device) {
   const bool on_processors =
       device.empty() || device.starts_with("CPU") || device.starts_with("cpu");
   return on_processors
@@ -23,7 +23,7 @@ std::string DescribeMachine(const RunnerRecord& runner, int64_t threads) {
          runner.precision + (threads > 0 ? ", " + Counted(threads, "thread") : "");
 }
 
-std::vector<JournalSource> FindMadeWith(LiveRuns& live) {
+std::vector<JournalSource> FindMadeWith(InferenceScheduler& live) {
   std::vector<JournalSource> sources;
   bool on_processor = false;
   for (size_t i = 0; i < live.size(); ++i) {

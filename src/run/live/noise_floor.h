@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "run/live/pair_error_bounds.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "run/workers/worker_pool.h"
 #include "util/log/log.h"
 #include "vernier/runner_plan.h"
@@ -27,7 +27,7 @@ class NoiseFloor {
   /// Opens the twin in a worker of `pool`. Errors are the backend's.
   Status Open(WorkerPool& pool, const ModelSource& model);
 
-  /// See LiveRunner::lost_worker. Open() gives it another one.
+  /// See RunnerSession::lost_worker. Open() gives it another one.
   bool lost_worker() const { return twin_.lost_worker(); }
 
   /// One more inference with the feed that `reference` was made from; differences go to `bounds`.
@@ -41,7 +41,7 @@ class NoiseFloor {
   explicit NoiseFloor(RunnerPlan plan) : plan_(std::move(plan)), twin_(plan_) {}
 
   RunnerPlan plan_;
-  LiveRunner twin_;
+  RunnerSession twin_;
 };
 
 }  // namespace vernier

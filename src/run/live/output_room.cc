@@ -59,7 +59,7 @@ uint64_t KnownOutputBytes(const SessionDescription& session, const TensorMap& fe
   return total;
 }
 
-uint64_t OutputBytesAtOnce(const LiveRuns& live, const TensorMap& feed) {
+uint64_t OutputBytesAtOnce(const InferenceScheduler& live, const TensorMap& feed) {
   if (live.outputs_may_stay_on_device()) return 0;
   uint64_t total = 0;
   for (size_t i = 0; i < live.size(); ++i) {
@@ -72,7 +72,7 @@ uint64_t OutputBytesAtOnce(const LiveRuns& live, const TensorMap& feed) {
   return total;
 }
 
-Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed, uint64_t& counted) {
+Status CheckOutputRoom(const InferenceScheduler& live, const TensorMap& feed, uint64_t& counted) {
   const uint64_t bytes = OutputBytesAtOnce(live, feed);
   if (bytes <= counted) return {};
   VERNIER_TRY(CheckMemoryRoom(bytes - counted, "the outputs"));
@@ -80,7 +80,7 @@ Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed, uint64_t& co
   return {};
 }
 
-Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed) {
+Status CheckOutputRoom(const InferenceScheduler& live, const TensorMap& feed) {
   uint64_t counted = 0;
   return CheckOutputRoom(live, feed, counted);
 }

@@ -40,7 +40,7 @@ DType CoarsestOf(const OnnxModel& model) {
   return coarsest;
 }
 
-RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
+RunnerArithmetic ArithmeticOf(const RunnerSession& runner) {
   RunnerArithmetic arithmetic{runner.model().computes_in, false};
 #if defined(__x86_64__)
   const bool widens =
@@ -136,7 +136,7 @@ bool PairErrorBounds::RoundApart(size_t first, size_t second) const {
          a.arithmetic.copies_in_own_type != b.arithmetic.copies_in_own_type;
 }
 
-void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
+void PairErrorBounds::AddRunner(size_t stream, const RunnerSession& runner) {
   RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);
   const DType coarsest =

@@ -16,7 +16,7 @@
 #include "model/ranges/input_steps.h"
 #include "model/rounding/error_model.h"
 #include "model/rounding/unit_roundoff.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/process/processor.h"
 #include "vernier/tensor.h"
 
@@ -76,7 +76,7 @@ class PairErrorBounds {
 
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
   /// are saved outputs.
-  void AddRunner(size_t stream, const LiveRunner& runner);
+  void AddRunner(size_t stream, const RunnerSession& runner);
   void AddGraph(size_t stream, RunnerGraph graph);
   /// Saved outputs of a model that has no quantisers, whatever the other stream's has.
   void AddUnquantised(size_t stream) { graphs_[stream].has_quantisers = false; }

@@ -6,7 +6,7 @@
 #include "model/rounding/error_growth.h"
 #include "run/live/pair_error_bounds.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "decide/labels/label_scores.h"
 #include "record/schema/runner_name.h"
-#include "run/feeds/described_inputs.h"
+#include "run/feeds/undeclared_inputs.h"
 #include "run/steps/compared_states.h"
 #include "run/steps/mask_length.h"
 #include "util/log/no_log.h"
@@ -22,11 +22,11 @@ struct SplitFeed {
 
 // Some runtimes leave out the inputs that no output depends on, and others of the same model ask
 // for them.
-std::vector<TensorInfo> WithInputsOfOthers(const LiveRunner& first,
-                                           const std::deque<LiveRunner>& runners) {
+std::vector<TensorInfo> WithInputsOfOthers(const RunnerSession& first,
+                                           const std::deque<RunnerSession>& runners) {
   std::vector<TensorInfo> inputs = first.session().inputs;
   const std::string& path = first.plan().model.path;
-  for (const LiveRunner& other : runners) {
+  for (const RunnerSession& other : runners) {
     if (path.empty() || !other.opened() || other.plan().model.path != path) continue;
     for (const TensorInfo& input : other.session().inputs) {
       const bool known = std::ranges::find(inputs, input.name, &TensorInfo::name) != inputs.end();
@@ -65,7 +65,7 @@ bool HasFedLabels(const DecisionOptions& options, const TensorMap& feed) {
 }
 
 // Labels that come with what is fed are for models alone that have an input of that name.
-TensorMap WithoutFedLabels(const DecisionOptions& options, const LiveRunner& runner,
+TensorMap WithoutFedLabels(const DecisionOptions& options, const RunnerSession& runner,
                            const TensorMap& feed) {
   TensorMap kept;
   for (const NamedTensor& fed : feed) {
@@ -80,13 +80,13 @@ TensorMap WithoutFedLabels(const DecisionOptions& options, const LiveRunner& run
 
 Status RunnerFeeds::CheckMaps() const {
   if (runners_.empty()) return {};
-  const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
+  const bool all_opened = std::ranges::all_of(runners_, &RunnerSession::opened);
   if (const StepStates* const states = steps_.states(); states != nullptr && all_opened) {
     VERNIER_TRY(states->CheckUsed());
     VERNIER_TRY(CheckStatesCompared(plan_, *states));
   }
   std::vector<std::vector<TensorInfo>> all;
-  for (const LiveRunner& runner : runners_) {
+  for (const RunnerSession& runner : runners_) {
     if (!runner.opened() || runner.session().inputs.empty()) return {};
     VERNIER_TRY(maps_->CheckRunner(runner.name(), runner.session().inputs));
     all.push_back(runner.session().inputs);
@@ -96,9 +96,9 @@ Status RunnerFeeds::CheckMaps() const {
 
 Result<std::vector<TensorInfo>> RunnerFeeds::InputsToFeed(
     bool supplied, std::span<const std::string> shape_words) const {
-  const LiveRunner* silent = nullptr;
+  const RunnerSession* silent = nullptr;
   for (size_t i = 0; i < runners_.size(); ++i) {
-    const LiveRunner& runner = runners_[i];
+    const RunnerSession& runner = runners_[i];
     // A feed is a step, or a sequence in the shapes of steps.
     const bool takes_all_steps = steps_.states() != nullptr && steps_.states()->axis(i);
     if (!runner.opened() || takes_all_steps) continue;
@@ -111,7 +111,7 @@ Result<std::vector<TensorInfo>> RunnerFeeds::InputsToFeed(
 
 // The inputs of the runner that feeds are made for, if that is another one.
 std::span<const TensorInfo> RunnerFeeds::MadeFor(size_t index) const {
-  for (const LiveRunner& other : runners_) {
+  for (const RunnerSession& other : runners_) {
     if (!other.opened() || other.inputs_unknown()) continue;
     return &other == &runners_[index] ? std::span<const TensorInfo>() : other.session().inputs;
   }
@@ -133,7 +133,7 @@ CoerceOptions RunnerFeeds::OptionsFor(size_t index) const {
 
 Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger& logger,
                                      MappedFeed* mapped) const {
-  const LiveRunner& runner = runners_[index];
+  const RunnerSession& runner = runners_[index];
   const TensorMap* given = &feed;
   TensorMap unlabelled, sliced, fed;
   if (HasFedLabels(plan_.decisions, feed)) {

@@ -17,7 +17,7 @@
 #include "run/live/live_steps.h"
 #include "run/live/runner_reports.h"
 #include "run/maps/name_maps.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/log/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
@@ -31,7 +31,7 @@ class RunnerFeeds {
  public:
   /// All must outlive it. `runners` are those of the plan, as soon as anything else is asked;
   /// `maps` are what --map-inputs says of them.
-  RunnerFeeds(const RunPlan& plan, Result<InputMaps> maps, const std::deque<LiveRunner>& runners,
+  RunnerFeeds(const RunPlan& plan, Result<InputMaps> maps, const std::deque<RunnerSession>& runners,
               const LiveSteps& steps, RunnerReports& reports)
       : plan_(plan),
         maps_(std::move(maps)),
@@ -88,7 +88,7 @@ class RunnerFeeds {
 
   const RunPlan& plan_;
   const Result<InputMaps> maps_;
-  const std::deque<LiveRunner>& runners_;
+  const std::deque<RunnerSession>& runners_;
   const LiveSteps& steps_;
   RunnerReports& reports_;
   std::function<std::string(int64_t)> name_of_feed_;  // may be empty

@@ -34,7 +34,7 @@ Result<std::shared_ptr<Worker>> RunnerOpener::WorkerFor(size_t index, const Runn
   return WorkerAt(places_[index], runner, copy);
 }
 
-void RunnerOpener::Start(size_t index, LiveRunner& runner) {
+void RunnerOpener::Start(size_t index, RunnerSession& runner) {
   RunnerPlace place = runner.plan().place;
   if (place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan())) {
     place = RunnerPlace::kPlugin;
@@ -56,7 +56,7 @@ void RunnerOpener::Start(size_t index, LiveRunner& runner) {
 }
 
 // TensorRT's plug-in fits one major version; what it refuses once it has loaded is refused.
-bool RunnerOpener::MayMoveToPython(const LiveRunner& runner) const {
+bool RunnerOpener::MayMoveToPython(const RunnerSession& runner) const {
   return vernier::MayMoveToPython(runner.plan()) && runner.backend().framework_version.empty();
 }
 
@@ -111,7 +111,7 @@ Result<SessionParts> RunnerOpener::Prepare(const RunnerPlan& runner, const Model
   return SessionParts{std::move(source), std::move(calibration), std::move(options)};
 }
 
-Status RunnerOpener::Open(size_t index, LiveRunner& runner, const ModelPlan& model,
+Status RunnerOpener::Open(size_t index, RunnerSession& runner, const ModelPlan& model,
                           const PythonFeeds& python, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, Prepare(runner.plan(), model, python, logger));
   VERNIER_TRY(CheckRandomNumbers(runner, *parts.model));
@@ -144,7 +144,7 @@ Status RunnerOpener::Open(size_t index, LiveRunner& runner, const ModelPlan& mod
 }
 
 // A plug-in that does not fit this machine or this model leaves it to the user's Python.
-Status RunnerOpener::OpenInPython(size_t index, LiveRunner& runner, const ModelSource& model,
+Status RunnerOpener::OpenInPython(size_t index, RunnerSession& runner, const ModelSource& model,
                                   const Status& why_not_plugin) {
   reports_.logger().Verbose(PadName(runner.name()) +
                             " | the plug-in is not used: " + why_not_plugin.message());
@@ -166,7 +166,7 @@ Status RunnerOpener::OpenInPython(size_t index, LiveRunner& runner, const ModelS
 }
 
 // What is known of vernier's own backends before anything is loaded, others say once they are.
-Status RunnerOpener::CheckPlugin(LiveRunner& runner, const ModelPlan& model) const {
+Status RunnerOpener::CheckPlugin(RunnerSession& runner, const ModelPlan& model) const {
   const RunnerPlan& plan = runner.plan();
   if (FindKnownBackend(plan.backend) != nullptr) return {};
   VERNIER_TRY(runner.AwaitBackend());
@@ -176,7 +176,7 @@ Status RunnerOpener::CheckPlugin(LiveRunner& runner, const ModelPlan& model) con
 }
 
 // A plug-in without such an option would go on without a word.
-Status RunnerOpener::CheckReset(const LiveRunner& runner) const {
+Status RunnerOpener::CheckReset(const RunnerSession& runner) const {
   const std::string method = ResetMethodOf(plan_.steps.resets, runner.plan());
   const bool has_option = runner.backend().OptionThatMeans(OptionMeaning::kResetMethod) != nullptr;
   if (method.empty() || has_option) return {};
@@ -186,7 +186,7 @@ Status RunnerOpener::CheckReset(const LiveRunner& runner) const {
 }
 
 // Of nodes with a seed, too.
-Status RunnerOpener::CheckRandomNumbers(const LiveRunner& runner, const ModelSource& model) {
+Status RunnerOpener::CheckRandomNumbers(const RunnerSession& runner, const ModelSource& model) {
   if (model.random_operator().empty()) return {};
   random_numbers_ = runner.name() + ": its model draws random numbers (" + model.random_operator() +
                     "), and runtimes go on drawing from one inference to the next";

@@ -11,7 +11,7 @@
 #include "run/feeds/feed_stream.h"
 #include "run/live/runner_reports.h"
 #include "run/runner/model_conversion.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "run/workers/worker_pool.h"
 #include "util/log/log.h"
 #include "vernier/run_plan.h"
@@ -40,7 +40,7 @@ class RunnerOpener {
 
   /// Gives the runner its worker, which loads its framework in the meantime; where there is none,
   /// the runner fails.
-  void Start(size_t index, LiveRunner& runner);
+  void Start(size_t index, RunnerSession& runner);
   /// One more worker of the kind that the runner has, or the same one where it shares it: `copy` as
   /// in WorkerPool::Get.
   Result<std::shared_ptr<Worker>> WorkerFor(size_t index, const RunnerPlan& runner,
@@ -66,20 +66,20 @@ class RunnerOpener {
   /// Opens the model in the worker that the runner has, or in the user's Python where its plug-in
   /// cannot. A failure puts the runner out of the run; a model or an option that is wrong is
   /// returned, since it is not the backend's fault. kCancelled.
-  Status Open(size_t index, LiveRunner& runner, const ModelPlan& model, const PythonFeeds& python,
-              Logger& logger);
+  Status Open(size_t index, RunnerSession& runner, const ModelPlan& model,
+              const PythonFeeds& python, Logger& logger);
 
   /// The runner that draws random numbers, and by which operator, in a sentence; empty: none does.
   const std::string& random_numbers() const { return random_numbers_; }
 
  private:
-  bool MayMoveToPython(const LiveRunner& runner) const;
+  bool MayMoveToPython(const RunnerSession& runner) const;
   Result<std::shared_ptr<Worker>> WorkerAt(RunnerPlace place, RunnerPlan runner, size_t copy = 0);
-  Status OpenInPython(size_t index, LiveRunner& runner, const ModelSource& model,
+  Status OpenInPython(size_t index, RunnerSession& runner, const ModelSource& model,
                       const Status& why_not_plugin);
-  Status CheckPlugin(LiveRunner& runner, const ModelPlan& model) const;
-  Status CheckReset(const LiveRunner& runner) const;
-  Status CheckRandomNumbers(const LiveRunner& runner, const ModelSource& model);
+  Status CheckPlugin(RunnerSession& runner, const ModelPlan& model) const;
+  Status CheckReset(const RunnerSession& runner) const;
+  Status CheckRandomNumbers(const RunnerSession& runner, const ModelSource& model);
 
   const RunPlan& plan_;
   const std::atomic<int>& interrupted_;

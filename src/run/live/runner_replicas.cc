@@ -8,7 +8,7 @@
 
 namespace vernier {
 
-RunnerReplicas::RunnerReplicas(const RunPlan& plan, std::deque<LiveRunner>& runners,
+RunnerReplicas::RunnerReplicas(const RunPlan& plan, std::deque<RunnerSession>& runners,
                                RunnerOpener& opener, RunnerReports& reports)
     : plan_(plan),
       runners_(runners),
@@ -17,7 +17,7 @@ RunnerReplicas::RunnerReplicas(const RunPlan& plan, std::deque<LiveRunner>& runn
       lanes_(plan.execution.WorkersOfRunner()) {
   for (size_t lane = 1; lane < lanes_; ++lane) {
     for (size_t i = 0; i < runners_.size(); ++i) {
-      LiveRunner& replica = replicas_.emplace_back(runners_[i].plan());
+      RunnerSession& replica = replicas_.emplace_back(runners_[i].plan());
       if (plan_.lenient) replica.LeaveOutParts();
       if (!runners_[i].opened()) continue;
       Result<std::shared_ptr<Worker>> worker = opener_.WorkerFor(i, runners_[i].plan(), lane);
@@ -36,14 +36,14 @@ Status RunnerReplicas::Open(const PythonFeeds& python) {
 }
 
 Status RunnerReplicas::OpenOf(size_t index, const PythonFeeds& python) {
-  const LiveRunner& runner = runners_[index];
+  const RunnerSession& runner = runners_[index];
   if (!runner.opened()) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, opener_.ModelAgain(runner.plan()));
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const SessionParts parts,
                            opener_.Prepare(runner.plan(), model, python, unheard));
   for (size_t lane = 1; lane < lanes_ && runner.alive(); ++lane) {
-    LiveRunner& replica = Of(lane, index);
+    RunnerSession& replica = Of(lane, index);
     const Status status = replica.Open(*parts.model, parts.options, plan_.inputs.found_dims);
     if (status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCancelled) {
       return status;

@@ -10,7 +10,7 @@
 #include "run/feeds/feed_stream.h"
 #include "run/live/runner_opener.h"
 #include "run/live/runner_reports.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -22,17 +22,17 @@ class RunnerReplicas {
  public:
   /// Starts workers for the `runners` that are open: all of them before the first is opened, so
   /// that they load their frameworks side by side. All must outlive it.
-  RunnerReplicas(const RunPlan& plan, std::deque<LiveRunner>& runners, RunnerOpener& opener,
+  RunnerReplicas(const RunPlan& plan, std::deque<RunnerSession>& runners, RunnerOpener& opener,
                  RunnerReports& reports);
 
   /// Opens the models there. `python` and errors as in RunnerOpener::Open.
   Status Open(const PythonFeeds& python);
 
   size_t lanes() const { return lanes_; }
-  LiveRunner& Of(size_t lane, size_t index) {
+  RunnerSession& Of(size_t lane, size_t index) {
     return lane == 0 ? runners_[index] : replicas_[(lane - 1) * runners_.size() + index];
   }
-  std::deque<LiveRunner>& runners() { return runners_; }
+  std::deque<RunnerSession>& runners() { return runners_; }
 
   /// One inference in each further worker of a runner, of which nothing is kept. kCancelled.
   Status Warm(size_t index, const TensorBlock& feed, int64_t iteration);
@@ -46,11 +46,11 @@ class RunnerReplicas {
   void Fail(size_t lane, size_t index, const Status& why);
 
   const RunPlan& plan_;
-  std::deque<LiveRunner>& runners_;
+  std::deque<RunnerSession>& runners_;
   RunnerOpener& opener_;
   RunnerReports& reports_;
   const size_t lanes_;
-  std::deque<LiveRunner> replicas_;  // one of each runner for each lane but the first
+  std::deque<RunnerSession> replicas_;  // one of each runner for each lane but the first
 };
 
 }  // namespace vernier

@@ -43,14 +43,14 @@ void RunnerReports::NoteOnce(const std::string& text) {
   if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
 }
 
-void RunnerReports::LogInputs(const LiveRunner& runner) {
+void RunnerReports::LogInputs(const RunnerSession& runner) {
   if (!logger_.Enabled(Severity::kVerbose)) return;
   const LogArea area(logger_, log_area::kRunner);
   logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
                                        FormatSignature(runner.session().inputs));
 }
 
-void RunnerReports::LogReceived(const LiveRunner& runner) {
+void RunnerReports::LogReceived(const RunnerSession& runner) {
   const InputHashes& received = runner.received().last();
   if (received.empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
   std::string text;
@@ -61,14 +61,15 @@ void RunnerReports::LogReceived(const LiveRunner& runner) {
               PadName(runner.name()) + " | Received bytes with XXH3: " + text);
 }
 
-void RunnerReports::CheckReceived(const LiveRunner& runner, int64_t iteration) {
+void RunnerReports::CheckReceived(const RunnerSession& runner, int64_t iteration) {
   for (std::string& note : received_.Compare(runner.name(), iteration, runner.received().last())) {
     logger_.Error(note);
     notes_.push_back(std::move(note));
   }
 }
 
-void RunnerReports::Fail(LiveRunner& runner, const Status& why, const std::string& unseen_words) {
+void RunnerReports::Fail(RunnerSession& runner, const Status& why,
+                         const std::string& unseen_words) {
   logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message() + unseen_words);
   runner.Fail(why);
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "run/lanes/received_bytes.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/log/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -29,17 +29,17 @@ class RunnerReports {
   void NoteFirst(std::string text) { notes_.insert(notes_.begin(), std::move(text)); }
 
   /// Logs what the runner takes, once.
-  void LogInputs(const LiveRunner& runner);
+  void LogInputs(const RunnerSession& runner);
   /// Logs which bytes it received last, where that is known.
-  void LogReceived(const LiveRunner& runner);
+  void LogReceived(const RunnerSession& runner);
   /// After an inference with a feed that was sent to several runners as it is: they must have read
   /// the same bytes. Else that is an error of the log, and a note.
-  void CheckReceived(const LiveRunner& runner, int64_t iteration);
+  void CheckReceived(const RunnerSession& runner, int64_t iteration);
 
   /// Puts the runner out of the run, with a critical line. `unseen_words` is what its worker wrote
-  /// and was not logged (LiveRunner::UnseenWords, unless it is given).
-  void Fail(LiveRunner& runner, const Status& why, const std::string& unseen_words);
-  void Fail(LiveRunner& runner, const Status& why) { Fail(runner, why, runner.UnseenWords()); }
+  /// and was not logged (RunnerSession::UnseenWords, unless it is given).
+  void Fail(RunnerSession& runner, const Status& why, const std::string& unseen_words);
+  void Fail(RunnerSession& runner, const Status& why) { Fail(runner, why, runner.UnseenWords()); }
 
  private:
   Logger& logger_;

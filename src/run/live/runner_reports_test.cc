@@ -27,7 +27,7 @@ TEST(RunnerReportsTest, ARunnerThatFailsIsOutOfTheRun) {
   RunnerReports reports(log);
   RunnerPlan plan;
   plan.name = "a";
-  LiveRunner runner(plan);
+  RunnerSession runner(plan);
   reports.Fail(runner, BackendError("no room"), "\nsaid before");
   EXPECT_EQ(runner.failure().message(), "no room");
   EXPECT_THAT(log.Texts(Severity::kCritical),

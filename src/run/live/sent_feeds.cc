@@ -34,7 +34,7 @@ size_t MostAhead(const TensorMap& feed, const IterationResult& result, bool is_s
 
 }  // namespace
 
-SentFeeds::SentFeeds(const RunPlan& plan, std::deque<LiveRunner>& runners, RunnerFeeds& feeds,
+SentFeeds::SentFeeds(const RunPlan& plan, std::deque<RunnerSession>& runners, RunnerFeeds& feeds,
                      const LiveSteps& steps, DeviceOutputs& devices)
     : plan_(plan),
       runners_(runners),
@@ -44,7 +44,7 @@ SentFeeds::SentFeeds(const RunPlan& plan, std::deque<LiveRunner>& runners, Runne
       may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()) {}
 
 bool SentFeeds::MayLend() const {
-  return std::all_of(runners_.begin(), runners_.end(), [](const LiveRunner& runner) {
+  return std::all_of(runners_.begin(), runners_.end(), [](const RunnerSession& runner) {
     return !runner.alive() || runner.in_plugin();
   });
 }
@@ -91,7 +91,7 @@ void SentFeeds::LookAt(const TensorMap& feed, const Result<IterationResult>& mad
 }
 
 Result<SentFeed> SentFeeds::For(size_t index, const TensorMap& feed, int64_t iteration) {
-  const LiveRunner& runner = runners_[index];
+  const RunnerSession& runner = runners_[index];
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, feeds_.CoerceAndNote(index, feed, iteration));
   SentFeed own;
   if (steps_.states() != nullptr && runner.runs_ahead() > 0) {

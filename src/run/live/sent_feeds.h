@@ -12,7 +12,7 @@
 #include "run/live/live_steps.h"
 #include "run/live/runner_feeds.h"
 #include "run/workers/device_outputs.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -39,7 +39,7 @@ struct WorkMeanwhile {
 class SentFeeds {
  public:
   /// All must outlive it.
-  SentFeeds(const RunPlan& plan, std::deque<LiveRunner>& runners, RunnerFeeds& feeds,
+  SentFeeds(const RunPlan& plan, std::deque<RunnerSession>& runners, RunnerFeeds& feeds,
             const LiveSteps& steps, DeviceOutputs& devices);
 
   /// The feed of an iteration, coerced to the runner's inputs; what was changed is noted. Errors as
@@ -64,7 +64,7 @@ class SentFeeds {
   bool SendStepAhead(size_t index, const TensorMap& coerced, int64_t iteration);
 
   const RunPlan& plan_;
-  std::deque<LiveRunner>& runners_;
+  std::deque<RunnerSession>& runners_;
   RunnerFeeds& feeds_;
   const LiveSteps& steps_;
   DeviceOutputs& devices_;

@@ -9,7 +9,7 @@ namespace vernier {
 namespace {
 
 // For an inference on the host, whatever holds the tensors of the feed.
-Result<TensorBlock> EncodeForHost(LiveRuns& live, size_t index, const TensorMap& feed) {
+Result<TensorBlock> EncodeForHost(InferenceScheduler& live, size_t index, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, live.feeds().Coerce(index, feed));
   VERNIER_TRY(live.devices().FetchAll(coerced.tensors));
   return EncodeTensors(coerced.tensors);
@@ -17,8 +17,8 @@ Result<TensorBlock> EncodeForHost(LiveRuns& live, size_t index, const TensorMap&
 
 }  // namespace
 
-Result<bool> TryInference(LiveRuns& live, size_t index, const TensorMap& feed) {
-  LiveRunner& runner = live[index];
+Result<bool> TryInference(InferenceScheduler& live, size_t index, const TensorMap& feed) {
+  RunnerSession& runner = live[index];
   if (live.interrupted()) return Cancelled("interrupted");
   if (!runner.alive() || runner.lost_worker()) return Unavailable("the worker is gone");
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, live.feeds().Coerce(index, feed));
@@ -32,9 +32,9 @@ Result<bool> TryInference(LiveRuns& live, size_t index, const TensorMap& feed) {
   return AllHaveElements(made->outputs);
 }
 
-Result<TensorMap> InferAside(LiveRuns& live, size_t index, const TensorMap& feed,
+Result<TensorMap> InferAside(InferenceScheduler& live, size_t index, const TensorMap& feed,
                              int64_t iteration) {
-  LiveRunner& runner = live[index];
+  RunnerSession& runner = live[index];
   if (live.lanes() != nullptr) live.lanes()->Wait();
   VERNIER_TRY(live.BringBack(index));
   if (!runner.alive()) return runner.failure();
@@ -52,7 +52,7 @@ Result<TensorMap> InferAside(LiveRuns& live, size_t index, const TensorMap& feed
   return std::move(made->outputs);
 }
 
-Result<TensorMap> InferAsideWith(LiveRuns& live, size_t index, const ModelSource& model,
+Result<TensorMap> InferAsideWith(InferenceScheduler& live, size_t index, const ModelSource& model,
                                  const TensorMap& feed, int64_t iteration) {
   // Sessions of a worker are identified by number; runners have their places in the plan.
   constexpr uint64_t kSession = 2'000'000;
@@ -60,7 +60,7 @@ Result<TensorMap> InferAsideWith(LiveRuns& live, size_t index, const ModelSource
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeForHost(live, index, feed));
   const RunnerPlan& plan = live[index].plan();
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, live.opener().WorkerFor(index, plan));
-  LiveRunner other(plan);
+  RunnerSession other(plan);
   other.Attach(std::move(worker), kSession);
   const Status opened =
       other.Open(model, live.opener().OwnOptions(plan), live.plan().inputs.found_dims);

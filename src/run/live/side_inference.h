@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/workers/model_source.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -13,16 +13,16 @@ namespace vernier {
 
 /// One inference of which nothing is kept, whatever comes of it. Whether none of its outputs is
 /// empty. kUnavailable where the worker is gone; kCancelled.
-Result<bool> TryInference(LiveRuns& live, size_t index, const TensorMap& feed);
+Result<bool> TryInference(InferenceScheduler& live, size_t index, const TensorMap& feed);
 
 /// Another inference for the iteration, with other inputs. A failure removes the runner from the
 /// run, since its process may have died.
-Result<TensorMap> InferAside(LiveRuns& live, size_t index, const TensorMap& feed,
+Result<TensorMap> InferAside(InferenceScheduler& live, size_t index, const TensorMap& feed,
                              int64_t iteration);
 
 /// The same with another model in place of the runner's own, opened for this inference. Whatever
 /// comes of it, the runner stays.
-Result<TensorMap> InferAsideWith(LiveRuns& live, size_t index, const ModelSource& model,
+Result<TensorMap> InferAsideWith(InferenceScheduler& live, size_t index, const ModelSource& model,
                                  const TensorMap& feed, int64_t iteration);
 
 }  // namespace vernier

@@ -23,11 +23,11 @@ using testing_workers::RunnersOf;
 
 class SideInferenceTest : public testing::Test {
  protected:
-  LiveRuns& Open(const std::map<std::string, FakeModel>& models) {
+  InferenceScheduler& Open(const std::map<std::string, FakeModel>& models) {
     plan_.runners = RunnersOf(models);
     workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
     caller_.workers = workers_.get();
-    live_ = std::make_unique<LiveRuns>(plan_, interrupted_, log_, &caller_);
+    live_ = std::make_unique<InferenceScheduler>(plan_, interrupted_, log_, &caller_);
     live_->Start();
     for (size_t i = 0; i < live_->size(); ++i) EXPECT_TRUE(live_->Open(i).ok());
     return *live_;
@@ -44,17 +44,17 @@ class SideInferenceTest : public testing::Test {
   NoLog log_;
   std::unique_ptr<FakeWorkers> workers_;
   Embedder caller_;
-  std::unique_ptr<LiveRuns> live_;
+  std::unique_ptr<InferenceScheduler> live_;
 };
 
 TEST_F(SideInferenceTest, AnInferenceAsideDoesNotCount) {
-  LiveRuns& live = Open({{"a", Adds(1)}});
+  InferenceScheduler& live = Open({{"a", Adds(1)}});
   EXPECT_EQ(FirstOf(InferAside(live, 0, feed_, 0)), 4);
   EXPECT_EQ(live[0].iterations(), 0);
 }
 
 TEST_F(SideInferenceTest, AnInferenceAsideThatFailsEndsItsRunner) {
-  LiveRuns& live = Open({{"a", Adds(1, InRun(0, Refuses("no room")))}});
+  InferenceScheduler& live = Open({{"a", Adds(1, InRun(0, Refuses("no room")))}});
   EXPECT_EQ(InferAside(live, 0, feed_, 0).status().message(), "no room");
   EXPECT_EQ(live[0].failure().message(), "no room");
   EXPECT_EQ(InferAside(live, 0, feed_, 0).status().message(), "no room");
@@ -63,7 +63,7 @@ TEST_F(SideInferenceTest, AnInferenceAsideThatFailsEndsItsRunner) {
 TEST_F(SideInferenceTest, AnotherModelLeavesTheRunnerAsItIs) {
   FakeModel broken = Adds(1);
   broken.open = BackendError("operator Foo is unknown");
-  LiveRuns& live = Open({{"a", Adds(1)}, {"b", Adds(2)}, {"c", broken}});
+  InferenceScheduler& live = Open({{"a", Adds(1)}, {"b", Adds(2)}, {"c", broken}});
   const auto source = live.opener().SourceOf(live[1].plan().model, log_);
   ASSERT_TRUE(source.ok());
   EXPECT_EQ(FirstOf(InferAsideWith(live, 0, **source, feed_, 0)), 5);
@@ -75,7 +75,7 @@ TEST_F(SideInferenceTest, AnotherModelLeavesTheRunnerAsItIs) {
 }
 
 TEST_F(SideInferenceTest, NothingIsTriedOnceASignalHasCome) {
-  LiveRuns& live = Open({{"a", Adds(1)}});
+  InferenceScheduler& live = Open({{"a", Adds(1)}});
   EXPECT_TRUE(*TryInference(live, 0, feed_));
   interrupted_ = 2;
   EXPECT_EQ(TryInference(live, 0, feed_).status().code(), StatusCode::kCancelled);

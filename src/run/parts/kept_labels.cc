@@ -7,9 +7,9 @@
 #include "decide/figures/sample_totals.h"
 #include "decide/labels/label_scores.h"
 #include "io/bytes/checksum.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/files/mapped_file.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/decision_plan.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include "io/bytes/checksum.h"
 #include "record/plan/plan_difference.h"
 #include "run/parts/shard_sources.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 
 namespace vernier {
 namespace {

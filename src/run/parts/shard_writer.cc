@@ -15,7 +15,7 @@
 #include "run/parts/kept_labels.h"
 #include "run/parts/shard_differences.h"
 #include "run/parts/shard_sources.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/files/atomic_file.h"
 #include "util/files/mapped_file.h"
 #include "util/text/utc_text.h"

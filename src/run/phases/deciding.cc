@@ -20,8 +20,8 @@ namespace {
 using StreamNames = std::set<std::string>;
 
 // What a stream calls its outputs; nullopt where that is not known before it has made some.
-Result<std::optional<StreamNames>> NamesOfStream(const LiveRuns& live, LoadedSide& loaded,
-                                                 size_t stream) {
+Result<std::optional<StreamNames>> NamesOfStream(const InferenceScheduler& live,
+                                                 SavedStreams& loaded, size_t stream) {
   StreamNames names;
   if (stream < live.size()) {
     const SessionDescription& session = live[stream].session();
@@ -31,14 +31,14 @@ Result<std::optional<StreamNames>> NamesOfStream(const LiveRuns& live, LoadedSid
     return std::optional(std::move(names));
   }
   const size_t place = stream - live.size();
-  const LoadedRuns::Run& saved = loaded.runs()[place];
+  const SavedRuns::Run& saved = loaded.runs()[place];
   if (saved.iterations == 0 || saved.positional) return std::optional<StreamNames>();
   VERNIER_ASSIGN_OR_RETURN(const IterationResult first, loaded.Peek(place));
   for (const NamedTensor& output : first.outputs) names.insert(output.name);
   return std::optional(std::move(names));
 }
 
-Result<bool> MayPairByValue(const LiveRuns& live, const Comparing& comparing) {
+Result<bool> MayPairByValue(const InferenceScheduler& live, const Comparing& comparing) {
   for (const ComparedPair& pair : comparing.comparisons.pairs()) {
     VERNIER_ASSIGN_OR_RETURN(const auto first, NamesOfStream(live, comparing.loaded, pair.first));
     VERNIER_ASSIGN_OR_RETURN(const auto second, NamesOfStream(live, comparing.loaded, pair.second));
@@ -47,9 +47,9 @@ Result<bool> MayPairByValue(const LiveRuns& live, const Comparing& comparing) {
   return false;
 }
 
-bool AllHave(const LoadedSide& loaded, int64_t iteration) {
-  return std::ranges::all_of(
-      loaded.runs(), [&](const LoadedRuns::Run& run) { return iteration < run.iterations; });
+bool AllHave(const SavedStreams& loaded, int64_t iteration) {
+  return std::ranges::all_of(loaded.runs(),
+                             [&](const SavedRuns::Run& run) { return iteration < run.iterations; });
 }
 
 // `infer` gives what live runners make of an iteration, nullopt where there is no more of it.
@@ -69,8 +69,8 @@ Status LookAhead(const RunContext& run, const Comparing& comparing, const InferT
 }  // namespace
 
 Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparing& comparing,
-                     const FeedStream& own, LiveInference& inference) {
-  LiveRuns& live = side.runs;
+                     const FeedStream& own, FeedInference& inference) {
+  InferenceScheduler& live = side.runs;
   if (!run.plan.shard.wanted() || live.plan().execution.batch_feeds > 1) return {};
   if (!run.plan.noise_floor && !BoundsNearTies(run.plan)) {
     if (own.passes_over()) return {};

@@ -14,15 +14,15 @@
 #include "run/phases/shard_ending.h"
 #include "run/saved/self_comparisons.h"
 #include "run/steps/decoding.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
 
 // Of sequences whose lengths only their inputs say, those that were not begun have none.
-void NoteSequencesLeftOut(const LiveRuns& live, const LiveResults& made, const std::string& ended,
-                          RunEnding& ending) {
+void NoteSequencesLeftOut(const InferenceScheduler& live, const LiveResults& made,
+                          const std::string& ended, RunEnding& ending) {
   if (live.steps() == nullptr || made.feeds_ended) return;
   StepPosition at = live.steps()->timeline().Of(made.iterations);
   if (at.step >= at.steps) at = {at.sequence + 1, 0};  // which could not be begun
@@ -34,7 +34,8 @@ void NoteSequencesLeftOut(const LiveRuns& live, const LiveResults& made, const s
 }
 
 // That what was run agreed says nothing of what was not.
-void NoteWhatWasLeftOut(const LiveRuns& live, const LiveResults& made, RunEnding& ending) {
+void NoteWhatWasLeftOut(const InferenceScheduler& live, const LiveResults& made,
+                        RunEnding& ending) {
   const bool interrupted = ending.outcome.faults.signal != 0;
   if ((!ending.aborted && !interrupted) || made.feeds == nullptr) return;
   const std::string ended = interrupted ? "the run was interrupted" : "the run ended";
@@ -45,7 +46,7 @@ void NoteWhatWasLeftOut(const LiveRuns& live, const LiveResults& made, RunEnding
       ended + " in iteration " + std::to_string(made.iterations) + " of " + std::to_string(*asked));
 }
 
-void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
+void CloseRunners(const RunContext& run, InferenceScheduler& live, RunFaults& faults) {
   for (size_t i = 0; i < live.size(); ++i) {
     live.Close(i);
     faults.Add(live[i].failure());
@@ -53,7 +54,7 @@ void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
   if (run.interrupted.load() != 0) faults.signal = run.interrupted.load();
 }
 
-void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made,
+void PublishFiles(const RunContext& run, const InferenceScheduler& live, LiveResults& made,
                   RunEnding& ending) {
   const auto report = [&](const Status& done) {
     if (!done.ok()) ReportFailure(run, done, made, ending);
@@ -67,14 +68,14 @@ void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made
   ending.outcome.record.saved = made.savers->saved();
 }
 
-void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& record) {
+void DescribeRunners(const InferenceScheduler& live, const LiveResults& made, RunRecord& record) {
   record.runners = live.Records();
   record.notes = live.reports().notes();
   if (made.progress == nullptr) return;
   for (std::string& note : made.progress->Notes()) record.notes.push_back(std::move(note));
 }
 
-void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
+void NoteUnusedTokens(const InferenceScheduler& live, RunRecord& record) {
   const StepStates* const steps = live.steps();
   const Decoding* const decoding = steps == nullptr ? nullptr : steps->decoding();
   const std::string unused = decoding == nullptr ? "" : decoding->DescribeUnusedRows();
@@ -82,7 +83,7 @@ void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
 }
 
 // Pairs have failed by it; where nothing is compared, nothing else says so.
-void NoteNanLogits(const LiveRuns& live, RunOutcome& outcome) {
+void NoteNanLogits(const InferenceScheduler& live, RunOutcome& outcome) {
   const StepStates* const steps = live.steps();
   const Decoding* const decoding = steps == nullptr ? nullptr : steps->decoding();
   if (decoding == nullptr) return;
@@ -95,7 +96,7 @@ void NoteNanLogits(const LiveRuns& live, RunOutcome& outcome) {
   }
 }
 
-void NoteNanInputs(const LiveRuns& live, RunRecord& record) {
+void NoteNanInputs(const InferenceScheduler& live, RunRecord& record) {
   if (live.steps() == nullptr) return;
   for (const auto& [input, sentence] : live.steps()->nan_inputs()) {
     record.notes.push_back(sentence);
@@ -103,13 +104,13 @@ void NoteNanInputs(const LiveRuns& live, RunRecord& record) {
   }
 }
 
-void NoteLeftOutOfSteps(const LiveRuns& live, RunRecord& record) {
+void NoteLeftOutOfSteps(const InferenceScheduler& live, RunRecord& record) {
   if (live.steps() == nullptr) return;
   for (const auto& [slice, sentence] : live.steps()->left_out()) record.notes.push_back(sentence);
 }
 
 // With the wrong state, the sides agree as well as with the right one.
-void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
+void NoteUnfedStates(const InferenceScheduler& live, RunOutcome& outcome) {
   if (live.steps() == nullptr) return;
   const bool strict = live.plan().strict;
   for (const std::string& doubt : live.steps()->doubts()) {
@@ -132,7 +133,7 @@ void NoteShortLoader(const RunPlan& plan, const LiveResults& made, RunOutcome& o
 }
 
 // Nothing of what goes on from step to step was seen. A shard may have the short ones of many.
-void JudgeOneStep(const LiveRuns& live, RunOutcome& outcome) {
+void JudgeOneStep(const InferenceScheduler& live, RunOutcome& outcome) {
   if (live.steps() == nullptr) return;
   const RunPlan& plan = live.plan();
   const std::string one = DescribeOneStep(plan.steps, live.steps()->timeline().lengths());
@@ -170,7 +171,7 @@ void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& ou
 
 // Iterations that were fed, whether or not a runner made something of them, and with those the
 // steps that follow in the same sequence.
-int64_t CountBegun(const LiveRuns& live, const LiveResults& made) {
+int64_t CountBegun(const InferenceScheduler& live, const LiveResults& made) {
   int64_t steps = 0;
   if (live.steps() != nullptr) {
     const std::vector<int64_t>& lengths = live.steps()->timeline().lengths();
@@ -254,8 +255,8 @@ void ReportFailure(const RunContext& run, const Status& status, const LiveResult
   outcome.record.error = status.message();
 }
 
-void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending,
-                const Comparing* comparing) {
+void FinishLive(const RunContext& run, InferenceScheduler& live, LiveResults& made,
+                RunEnding& ending, const Comparing* comparing) {
   RunOutcome& outcome = ending.outcome;
   if (!made.refused_sizes.empty()) {
     outcome.faults.backend = true;
@@ -278,8 +279,9 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   if (feeds > 1) outcome.record.batch_feeds = feeds;
 }
 
-void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing& comparing,
-                 const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending) {
+void FinishPairs(const InferenceScheduler& live, const LiveResults& made,
+                 const Comparing& comparing, const std::vector<std::pair<size_t, size_t>>& pairs,
+                 RunEnding& ending) {
   const RunPlan& plan = live.plan();
   const auto& [loaded, comparisons, rows, shard] = comparing;
   RunOutcome& outcome = ending.outcome;
@@ -289,7 +291,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   for (size_t i = 0; i < live.size(); ++i) {
     lengths.push_back({live.IterationsOf(i), asked, begun, !live[i].failure().ok()});
   }
-  for (const LoadedRuns::Run& run : loaded.runs()) {
+  for (const SavedRuns::Run& run : loaded.runs()) {
     const int64_t length = plan.ShardOfFeeds().CountOf(run.iterations);
     lengths.push_back({length, length});
   }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/outcome/run_outcome.h"
 #include "run/phases/live_results.h"
 #include "run/phases/run_context.h"
@@ -42,13 +42,14 @@ std::string FaultOfSkipped(const std::string& note, const ShardPlan& shard);
 /// Closes all runners, publishes what `made` has saved, and describes the runners: the record's
 /// runners, notes and saved files, and the faults that are not a pair's. Of a shard `comparing` is
 /// checked before its files get their names; null: nothing was compared.
-void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending,
-                const Comparing* comparing = nullptr);
+void FinishLive(const RunContext& run, InferenceScheduler& live, LiveResults& made,
+                RunEnding& ending, const Comparing* comparing = nullptr);
 
 /// The record's pairs: what the comparisons came to, and what was not compared. After FinishLive();
 /// `made` is what live runners did, and `pairs` are as ComparedPairs::places().
-void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing& comparing,
-                 const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending);
+void FinishPairs(const InferenceScheduler& live, const LiveResults& made,
+                 const Comparing& comparing, const std::vector<std::pair<size_t, size_t>>& pairs,
+                 RunEnding& ending);
 
 /// Publishes the rows, if there are any to publish, with what the run has left out. After
 /// FinishPairs().

@@ -15,14 +15,14 @@ namespace vernier {
 namespace {
 
 // The numbers of a new process begin anew.
-Status CheckGoesOn(const LiveRuns& live, const std::string& place) {
+Status CheckGoesOn(const InferenceScheduler& live, const std::string& place) {
   if (live.opener().random_numbers().empty()) return {};
   return Malformed("--resume: " + live.opener().random_numbers() + ": iterations after those in '" +
                    place +
                    "' would not be those of an uninterrupted run; move it away to start over");
 }
 
-Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {
+Status OpenSavers(const RunContext& run, InferenceScheduler& live, LiveResults& made) {
   const RunPlan& plan = run.plan;
   const PartialOrigin origin = plan.save.outputs.empty() ? PartialOrigin() : OriginOf(plan);
   if (plan.save.resume) {
@@ -63,7 +63,7 @@ Result<FoundSizes> SettleFeedSizes(const LiveSide& side, std::span<const TensorI
 
 // Were the feeds used for them?
 Result<bool> RunWarmUps(const LiveSide& side, size_t index, FeedStream& feeds, Logger& logger) {
-  LiveRunner& runner = side.runs[index];
+  RunnerSession& runner = side.runs[index];
   const int64_t count = side.runs.plan().execution.warm_up;
   if (count <= 0 || !runner.alive()) return false;
   const std::string runs = std::to_string(count) + " warm-up run(s)";
@@ -84,7 +84,7 @@ Result<bool> RunWarmUps(const LiveSide& side, size_t index, FeedStream& feeds, L
   return true;
 }
 
-bool AnyOpened(const LiveRuns& live) {
+bool AnyOpened(const InferenceScheduler& live) {
   for (size_t i = 0; i < live.size(); ++i) {
     if (live[i].opened()) return true;
   }
@@ -94,7 +94,7 @@ bool AnyOpened(const LiveRuns& live) {
 }  // namespace
 
 Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made) {
-  LiveRuns& live = side.runs;
+  InferenceScheduler& live = side.runs;
   const auto open = [&](std::span<const TensorInfo> inputs) {
     return OpenStepFeeds(live.plan(), inputs, side.python, live.steps(), run.logger);
   };

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "run/feeds/feed_stream.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/phases/live_results.h"
 #include "run/phases/run_context.h"
@@ -15,7 +15,7 @@ namespace vernier {
 
 /// The live side of a run. All must outlive it.
 struct LiveSide {
-  LiveRuns& runs;
+  InferenceScheduler& runs;
   PythonFeeds python;
   PairErrorBounds& bounds;  ///< that runners are measured for
 };
@@ -27,7 +27,8 @@ struct LiveSide {
 Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made);
 
 /// The plan's warm-ups of one runner, if it is alive, with the first of `made.feeds`, which are
-/// opened anew after that. Neither counted nor timed. Errors as LiveRuns::Infer and BeginFeeds.
+/// opened anew after that. Neither counted nor timed. Errors as InferenceScheduler::Infer and
+/// BeginFeeds.
 Status WarmUp(const RunContext& run, const LiveSide& side, size_t index, LiveResults& made);
 
 }  // namespace vernier

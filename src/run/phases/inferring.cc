@@ -12,7 +12,7 @@
 
 #include "run/comparison/comparison_run.h"
 #include "run/feeds/feed_stream.h"
-#include "run/live/live_inference.h"
+#include "run/live/feed_inference.h"
 #include "run/live/output_room.h"
 #include "run/phases/deciding.h"
 #include "util/text/number_text.h"
@@ -26,9 +26,9 @@ namespace {
 class FeedQueue {
  public:
   /// Keeps up to `ahead` feeds beside the one that is in use, and has them inferred before their
-  /// turn (LiveInference::SendAhead): so many only where results are waited for, and one where
+  /// turn (FeedInference::SendAhead): so many only where results are waited for, and one where
   /// results wait for feeds. With 0 it does nothing of its own. Both must outlive it.
-  FeedQueue(FeedStream& feeds, LiveInference& inference, size_t ahead)
+  FeedQueue(FeedStream& feeds, FeedInference& inference, size_t ahead)
       : feeds_(feeds), inference_(inference), ahead_(ahead) {}
 
   /// As FeedStream::Next: an error comes in its turn. Where feeds are sent ahead, each has the
@@ -41,7 +41,7 @@ class FeedQueue {
 
  private:
   FeedStream& feeds_;
-  LiveInference& inference_;
+  FeedInference& inference_;
   const size_t ahead_;
   std::deque<Result<std::optional<TensorMap>>> waiting_;
   int64_t read_ = 0;
@@ -121,7 +121,8 @@ class TensorRelease {
   std::vector<std::future<void>> pending_;
 };
 
-void ReleaseOutputs(const LiveRuns& live, IterationOutputs& outputs, TensorRelease& released) {
+void ReleaseOutputs(const InferenceScheduler& live, IterationOutputs& outputs,
+                    TensorRelease& released) {
   // What a worker holds is let go of where workers are asked: on this thread.
   if (live.outputs_may_stay()) return;
   for (std::optional<IterationResult>& side : outputs) {
@@ -130,18 +131,18 @@ void ReleaseOutputs(const LiveRuns& live, IterationOutputs& outputs, TensorRelea
 }
 
 // Shards leave that to their merge.
-bool EndsByFailure(const RunPlan& plan, const LiveRuns& live) {
+bool EndsByFailure(const RunPlan& plan, const InferenceScheduler& live) {
   return plan.compare->fail_fast && !plan.shard.wanted() && live.any_failed();
 }
 
 // To the last feed, or until nothing more is to be compared or saved.
 Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing& comparing,
                    LiveResults& made) {
-  LiveRuns& live = side.runs;
+  InferenceScheduler& live = side.runs;
   FeedStream& feeds = *made.feeds;
   OutputSavers& savers = *made.savers;
-  const LiveInference::Uses uses{side.bounds, savers, run.observer, made.progress.get()};
-  LiveInference inference(run.plan, live, uses, run.logger);
+  const FeedInference::Uses uses{side.bounds, savers, run.observer, made.progress.get()};
+  FeedInference inference(run.plan, live, uses, run.logger);
   FeedQueue queue(feeds, inference, live.feeds_ahead());
   const WorkMeanwhile meanwhile{[&feeds](size_t behind) { return feeds.Prepare(behind); },
                                 [&feeds] { feeds.PrepareOneMore(); }};
@@ -186,7 +187,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
 
 Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comparing,
               LiveResults& made) {
-  LiveRuns& live = side.runs;
+  InferenceScheduler& live = side.runs;
   for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(live.Open(i, side.python));
   VERNIER_TRY(CheckNames(run.plan, live, comparing.loaded));
   VERNIER_TRY(CheckOutputMaps(run.plan, live, comparing));
@@ -201,7 +202,7 @@ Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comp
   return StreamFeeds(run, side, comparing, made);
 }
 
-void LogTimes(const LiveRunner& runner, Logger& logger) {
+void LogTimes(const RunnerSession& runner, Logger& logger) {
   const double total_ms = runner.times().total_seconds() * 1e3;
   const auto count = static_cast<double>(runner.iterations());
   logger.Finish(PadName(runner.name()) + " | Completed " + std::to_string(runner.iterations()) +
@@ -210,9 +211,9 @@ void LogTimes(const LiveRunner& runner, Logger& logger) {
 }
 
 // All feeds through one runner, until it fails.
-Status InferToTheEnd(const RunContext& run, size_t index, LiveInference& inference,
+Status InferToTheEnd(const RunContext& run, size_t index, FeedInference& inference,
                      const Comparing& comparing, LiveResults& made) {
-  const LiveRunner& runner = inference.runner(index);
+  const RunnerSession& runner = inference.runner(index);
   OutputSavers& savers = *made.savers;
   for (int64_t i = 0;; ++i) {
     VERNIER_TRY(run.CheckInterrupted());
@@ -239,14 +240,14 @@ Status InferToTheEnd(const RunContext& run, size_t index, LiveInference& inferen
 // Starts, feeds and closes one runner after the other.
 Status TakeTurns(const RunContext& run, const LiveSide& side, const Comparing& comparing,
                  LiveResults& made) {
-  LiveRuns& live = side.runs;
-  std::optional<LiveInference> inference;
+  InferenceScheduler& live = side.runs;
+  std::optional<FeedInference> inference;
   for (size_t i = 0; i < live.size(); ++i) {
     live.StartOne(i);
     VERNIER_TRY(live.Open(i, side.python));
     if (live[i].alive()) {
       VERNIER_TRY(BeginFeeds(run, side, made));
-      const LiveInference::Uses uses{side.bounds, *made.savers, run.observer, made.progress.get()};
+      const FeedInference::Uses uses{side.bounds, *made.savers, run.observer, made.progress.get()};
       if (!inference) inference.emplace(run.plan, live, uses, run.logger);
       VERNIER_TRY(WarmUp(run, side, i, made));
       live.feeds().NameFeedsBy(

@@ -57,7 +57,7 @@ class PhasesTest : public testing::Test {
     plan_.runners = RunnersOf(models);
     workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
     caller_.workers = workers_.get();
-    live_ = std::make_unique<LiveRuns>(plan_, interrupted_, log_, &caller_);
+    live_ = std::make_unique<InferenceScheduler>(plan_, interrupted_, log_, &caller_);
     Result<RunSides> sides = OpenSides(plan_, *live_, log_);
     ASSERT_TRUE(sides.ok()) << sides.status().message();
     sides_ = std::make_unique<RunSides>(*std::move(sides));
@@ -89,7 +89,7 @@ class PhasesTest : public testing::Test {
   PairErrorBounds bounds_{plan_.compare};
   std::unique_ptr<FakeWorkers> workers_;
   Embedder caller_;
-  std::unique_ptr<LiveRuns> live_;
+  std::unique_ptr<InferenceScheduler> live_;
   std::unique_ptr<RunSides> sides_;
   std::unique_ptr<ComparisonRun> comparisons_;
 };

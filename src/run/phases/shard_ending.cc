@@ -18,10 +18,10 @@ namespace vernier {
 namespace {
 
 // Of the undivided run.
-int64_t TotalOf(const LiveResults& made, const LoadedSide& loaded) {
+int64_t TotalOf(const LiveResults& made, const SavedStreams& loaded) {
   if (made.feeds != nullptr) return made.feeds->total().value_or(0);
   int64_t total = 0;
-  for (const LoadedRuns::Run& run : loaded.runs()) total = std::max(total, run.iterations);
+  for (const SavedRuns::Run& run : loaded.runs()) total = std::max(total, run.iterations);
   return total;
 }
 
@@ -93,12 +93,12 @@ std::vector<ShardErrors> KeepErrors(const std::vector<ComparedPair>& pairs) {
   return all;
 }
 
-Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
+Result<ShardEnd> DescribeEnd(const InferenceScheduler& live, const Comparing& comparing,
                              const RunRecord& record, ShardEnd end) {
   VERNIER_ASSIGN_OR_RETURN(end.flips,
                            DescribeFlips(live.plan(), comparing.comparisons.flips().iterations()));
   end.names = live.names();
-  for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
+  for (const SavedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
   end.marked = live.any_marked();
   end.runners = record.runners;
   bool on_processor = false;
@@ -146,7 +146,7 @@ void CheckShard(const RunContext& run, const LiveResults& made, const Comparing&
   if (!fits.ok()) ReportFailure(run, fits, made, ending);
 }
 
-void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults& made,
+void PublishShard(const RunContext& run, const InferenceScheduler& live, const LiveResults& made,
                   const Comparing& comparing, RunEnding& ending) {
   ShardWriter& shard = *comparing.shard;
   if (!IsWholeShard(ending)) {

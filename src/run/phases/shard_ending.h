@@ -1,7 +1,7 @@
 // The end of a shard: its part is whole, or there is none.
 #pragma once
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/phases/ending.h"
 #include "run/phases/live_results.h"
 #include "run/phases/run_context.h"
@@ -24,7 +24,7 @@ void CheckShard(const RunContext& run, const LiveResults& made, const Comparing&
 
 /// Puts the part in its place, once the record has its pairs. Of a shard that is not whole there is
 /// none, as a warning says, with what stays of its saved tensors. After CheckShard().
-void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults& made,
+void PublishShard(const RunContext& run, const InferenceScheduler& live, const LiveResults& made,
                   const Comparing& comparing, RunEnding& ending);
 
 }  // namespace vernier

@@ -19,8 +19,8 @@ namespace vernier {
 namespace {
 
 // Shards would find it out one by one, when they have done their work.
-Status CheckEvenSides(const std::vector<LoadedRuns::Run>& runs) {
-  for (const LoadedRuns::Run& run : runs) {
+Status CheckEvenSides(const std::vector<SavedRuns::Run>& runs) {
+  for (const SavedRuns::Run& run : runs) {
     if (run.iterations == runs.front().iterations) continue;
     return Malformed("--shard: '" + run.path + "' holds " + std::to_string(run.iterations) +
                      " iterations of '" + run.name + "', and '" + runs.front().path + "' " +
@@ -50,7 +50,8 @@ std::vector<KnownPair> PairsByStructure(const ModelPlan& first, const ModelPlan&
   return pairs;
 }
 
-void PairMarkedByStructure(const LiveRuns& live, ComparedPairs& compared, Logger& logger) {
+void PairMarkedByStructure(const InferenceScheduler& live, ComparedPairs& compared,
+                           Logger& logger) {
   for (ComparedPair& pair : compared.pairs) {
     if (std::max(pair.first, pair.second) >= live.size()) continue;
     std::vector<KnownPair> known =
@@ -65,8 +66,8 @@ void PairMarkedByStructure(const LiveRuns& live, ComparedPairs& compared, Logger
 
 }  // namespace
 
-Status CheckSavedCounts(const LoadedSide& loaded, int64_t total) {
-  for (const LoadedRuns::Run& run : loaded.runs()) {
+Status CheckSavedCounts(const SavedStreams& loaded, int64_t total) {
+  for (const SavedRuns::Run& run : loaded.runs()) {
     if (run.iterations == total) continue;
     return Malformed("--shard: '" + run.path + "' holds " + std::to_string(run.iterations) +
                      " iterations of '" + run.name + "', and the run has " + std::to_string(total) +
@@ -75,10 +76,10 @@ Status CheckSavedCounts(const LoadedSide& loaded, int64_t total) {
   return {};
 }
 
-Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& logger) {
+Result<RunSides> OpenSides(const RunPlan& plan, const InferenceScheduler& live, Logger& logger) {
   std::vector<std::string> names = live.names();
-  VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan, names, logger));
-  for (const LoadedRuns::Run& run : loaded.runs()) names.push_back(run.name);
+  VERNIER_ASSIGN_OR_RETURN(SavedStreams loaded, SavedStreams::Open(plan, names, logger));
+  for (const SavedRuns::Run& run : loaded.runs()) names.push_back(run.name);
   if (plan.shard.wanted()) VERNIER_TRY(CheckEvenSides(loaded.runs()));
   std::vector<std::string> formats;
   for (size_t i = 0; i < live.size(); ++i) formats.push_back(live[i].plan().model.type);
@@ -104,7 +105,7 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
   return RowWriter::Create(plan.save.rows, earlier, logger);
 }
 
-Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded) {
+Status CheckNames(const RunPlan& plan, const InferenceScheduler& live, SavedStreams& loaded) {
   VERNIER_TRY(live.feeds().CheckMaps());
   // The comparison warns of unknown names, as Polygraphy does.
   if (plan.lenient) return {};
@@ -127,7 +128,8 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
   return CheckOutputNames(plan, outputs, wholes);
 }
 
-Status CheckOutputMaps(const RunPlan& plan, const LiveRuns& live, const Comparing& comparing) {
+Status CheckOutputMaps(const RunPlan& plan, const InferenceScheduler& live,
+                       const Comparing& comparing) {
   if (plan.output_map_words.empty() || plan.postprocess_script.given()) return {};
   std::vector<std::vector<std::string>> outputs;
   for (size_t i = 0; i < live.size(); ++i) {
@@ -152,7 +154,7 @@ namespace {
 // Once the first feed is known, and what is fed back to each runner.
 void NoteOtherSteps(const Comparing& comparing) {
   ComparisonRun& comparisons = comparing.comparisons;
-  LoadedSide& loaded = comparing.loaded;
+  SavedStreams& loaded = comparing.loaded;
   if (!loaded.AsksForSteps()) return;
   std::vector<std::string> live;
   std::vector<FedPair> fed;
@@ -211,7 +213,8 @@ Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) co
   return go_on;
 }
 
-void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers, const LiveRuns& live) const {
+void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers,
+                         const InferenceScheduler& live) const {
   if (!loaded.runs().empty()) loaded.NoteLiveFeed(iteration, savers.FeedMark(), savers.FedState());
   if (rows != nullptr) rows->NoteFeed(iteration, savers.FeedHash());
   if (shard == nullptr) return;
@@ -233,7 +236,7 @@ void Comparing::Disbelieve(size_t first) {
 Status CompareLoaded(const RunContext& run, const Comparing& comparing) {
   const ShardPlan& shard = run.plan.shard;
   int64_t total = 0;
-  for (const LoadedRuns::Run& side : comparing.loaded.runs()) {
+  for (const SavedRuns::Run& side : comparing.loaded.runs()) {
     total = std::max(total, side.iterations);
   }
   VERNIER_TRY(DecideOnSaved(run, comparing));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/lost_outputs.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/outcome/exit_code.h"
@@ -21,7 +21,7 @@ struct ProfiledRunner {
   size_t place = 0;                   ///< among the plan's runners, from 1
   bool marked = false;                ///< the command line marks tensors as outputs
   PairErrorBounds* bounds = nullptr;  ///< null: --tolerance auto is not asked for
-  LiveRuns& live;                     ///< in which it is alone
+  InferenceScheduler& live;           ///< in which it is alone
 };
 
 /// What the first runner made of the same inputs.

@@ -5,8 +5,8 @@
 
 #include "run/profile/latency_statistics.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "run/feeds/feed_stream.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/live_sizes.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/profile/latency_statistics.h"
@@ -18,7 +18,7 @@
 #include "util/log/no_log.h"
 #include "util/text/first_line.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {
@@ -45,7 +45,7 @@ struct ShapeSet {
 // A runner that is open alone.
 struct OpenRunner {
   RunPlan plan;  // of this runner
-  std::unique_ptr<LiveRuns> live;
+  std::unique_ptr<InferenceScheduler> live;
 };
 
 class Profiling {
@@ -142,7 +142,7 @@ class Profiling {
     open->plan.inputs.found_dims = sets_.front().found;
     // No other runner wants the processor, so a framework's threads may wait as they do by default.
     open->plan.runners[0].alone = true;
-    open->live = std::make_unique<LiveRuns>(open->plan, interrupted_, logger_);
+    open->live = std::make_unique<InferenceScheduler>(open->plan, interrupted_, logger_);
     open->live->StartOne(0);
     VERNIER_TRY(open->live->Open(0));
     marked_ |= open->live->any_marked();
@@ -156,7 +156,7 @@ class Profiling {
     open.reset();
   }
 
-  void Describe(const RunnerPlan& runner, LiveRuns& live) {
+  void Describe(const RunnerPlan& runner, InferenceScheduler& live) {
     RunnerRecord record = live.Records().front();
     profile().runners.push_back({runner.name, runner.backend, record.framework_version,
                                  record.device, record.precision, record.load_seconds});
@@ -180,7 +180,7 @@ class Profiling {
 
   // Before a runner is said to fail with sizes that were not given.
   // nullopt: a later runner needs other sizes than those before it were measured with.
-  Result<std::optional<TensorMap>> SettleFeed(size_t index, size_t set, LiveRuns& live) {
+  Result<std::optional<TensorMap>> SettleFeed(size_t index, size_t set, InferenceScheduler& live) {
     ShapeSet& own = sets_[set];
     bool anew = false;
     if (own.found.empty()) {
@@ -201,7 +201,8 @@ class Profiling {
     return std::optional<TensorMap>(*std::move(feed));
   }
 
-  Result<TensorMap> MakeFeed(const RunPlan& shaped, const LiveRuns& live, Logger& logger) const {
+  Result<TensorMap> MakeFeed(const RunPlan& shaped, const InferenceScheduler& live,
+                             Logger& logger) const {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                              live.feeds().InputsToFeed(false, shaped.inputs.shape_words));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
@@ -212,8 +213,9 @@ class Profiling {
   }
 
   // Also where the runner fails: the point then says why. False: as MeasureRunner().
-  Result<bool> MeasurePoint(size_t index, size_t set, LiveRuns& live, ProfilePoint& point) {
-    LiveRunner& runner = live[0];
+  Result<bool> MeasurePoint(size_t index, size_t set, InferenceScheduler& live,
+                            ProfilePoint& point) {
+    RunnerSession& runner = live[0];
     if (!runner.alive()) {
       point.failure = FirstLine(runner.failure().message());
       return true;
@@ -250,8 +252,8 @@ class Profiling {
   }
 
   // The outputs of the first inference; nothing when the runner failed.
-  Result<std::optional<IterationResult>> WarmUp(size_t set, const TensorMap& feed, LiveRuns& live,
-                                                ProfilePoint& point) {
+  Result<std::optional<IterationResult>> WarmUp(size_t set, const TensorMap& feed,
+                                                InferenceScheduler& live, ProfilePoint& point) {
     std::optional<IterationResult> first;
     for (int64_t i = 0; i < std::max<int64_t>(1, options_.warm_up); ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -267,7 +269,7 @@ class Profiling {
     return first;
   }
 
-  Status Measure(size_t set, const TensorMap& feed, LiveRuns& live) {
+  Status Measure(size_t set, const TensorMap& feed, InferenceScheduler& live) {
     const auto start = Clock::now();
     const auto wanted = [&](int64_t done) {
       if (options_.runs > 0) return done < options_.runs;
@@ -282,7 +284,7 @@ class Profiling {
     return {};
   }
 
-  void Summarise(LiveRunner& runner, ProfilePoint& point) {
+  void Summarise(RunnerSession& runner, ProfilePoint& point) {
     point.latency = SummariseTimes(runner.times().latencies());
     const double each = point.latency.mean;
     point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
@@ -292,7 +294,7 @@ class Profiling {
                    " ms in " + Counted(point.latency.count, "inference"));
   }
 
-  Status Judge(size_t index, size_t set, LiveRuns& live, IterationResult result,
+  Status Judge(size_t index, size_t set, InferenceScheduler& live, IterationResult result,
                ProfilePoint& point) {
     ProfileAccuracy& accuracy = point.accuracy;
     if (index == 0) {
@@ -334,7 +336,7 @@ class Profiling {
   }
 
   // The first inference warms up. How many are measured: none where the runner failed.
-  Result<int64_t> RunForLayers(const TensorMap& feed, LiveRuns& live) {
+  Result<int64_t> RunForLayers(const TensorMap& feed, InferenceScheduler& live) {
     const int64_t most = options_.runs > 0 ? std::min(options_.runs, kLayerRuns) : kLayerRuns;
     VERNIER_TRY(live.Infer(0, feed, 0).status());
     const auto start = Clock::now();

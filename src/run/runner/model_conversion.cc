@@ -10,7 +10,7 @@
 #include "backend/known/python_program.h"
 #include "model/onnx/model_type.h"
 #include "run/runner/own_python.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 
 namespace vernier {
 namespace {
@@ -95,7 +95,7 @@ Result<std::string> ModelConversions::Convert(const RunnerPlan& runner, const st
   const RunnerPlan plan = Converter(runner, target);
   logger_.Start("Converting '" + runner.model.path + "' to " +
                 (target == "onnx" ? "ONNX with tf2onnx" : "a frozen graph"));
-  LiveRunner converter(plan);
+  RunnerSession converter(plan);
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan));
   converter.Attach(std::move(worker), 0);
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,

@@ -10,7 +10,7 @@
 #include "io/results/partial_results.h"
 #include "io/results/results_reader.h"
 #include "run/saved/saved_progress.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

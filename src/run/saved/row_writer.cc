@@ -14,7 +14,7 @@
 #include "io/results/partial_places.h"
 #include "record/rows/row_lines.h"
 #include "run/parts/begun_parts.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/files/atomic_file.h"
 #include "util/files/mapped_file.h"
 #include "vernier/tensor.h"

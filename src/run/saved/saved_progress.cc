@@ -19,7 +19,7 @@
 #include "io/results/partial_results.h"
 #include "record/schema/runner_name.h"
 #include "run/saved/left_parts.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -12,7 +12,7 @@ namespace vernier {
 namespace {
 
 // The steps of each sequence: of equal feeds one after another only their number tells them apart.
-std::vector<int64_t> LengthsOf(const LoadedRuns& loaded, size_t run, const StepPlan& plan) {
+std::vector<int64_t> LengthsOf(const SavedRuns& loaded, size_t run, const StepPlan& plan) {
   std::vector<int64_t> lengths = loaded.StepsOf(run);
   if (lengths.empty() || !plan.steps) return lengths;
   lengths.clear();
@@ -24,7 +24,7 @@ std::vector<int64_t> LengthsOf(const LoadedRuns& loaded, size_t run, const StepP
 
 }  // namespace
 
-std::unique_ptr<SavedSteps> SavedSteps::Find(const RunPlan& plan, const LoadedRuns& loaded,
+std::unique_ptr<SavedSteps> SavedSteps::Find(const RunPlan& plan, const SavedRuns& loaded,
                                              Logger& logger) {
   if (!plan.runners.empty() || plan.shard.wanted() || plan.lenient) return nullptr;
   std::unique_ptr<SavedSteps> found(new SavedSteps(plan));
@@ -33,7 +33,7 @@ std::unique_ptr<SavedSteps> SavedSteps::Find(const RunPlan& plan, const LoadedRu
   std::vector<int64_t> lengths;
   StepPlan& steps = found->plan_.steps;
   for (size_t i = 0; i < loaded.runs().size(); ++i) {
-    const LoadedRuns::Run& run = loaded.runs()[i];
+    const SavedRuns::Run& run = loaded.runs()[i];
     if (!CutIterations(run.steps).empty()) return nullptr;
     SavedFeeding feeding = ReadFeeding(run.steps);
     names.push_back(run.name);

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "run/saved/loaded_runs.h"
+#include "run/saved/saved_runs.h"
 #include "run/steps/step_states.h"
 #include "util/log/log.h"
 #include "vernier/run_plan.h"
@@ -15,7 +15,7 @@ class SavedSteps {
  public:
   /// Null where there are runners, where no file says which steps it holds, and with --lenient.
   /// `logger` must outlive the object.
-  static std::unique_ptr<SavedSteps> Find(const RunPlan& plan, const LoadedRuns& loaded,
+  static std::unique_ptr<SavedSteps> Find(const RunPlan& plan, const SavedRuns& loaded,
                                           Logger& logger);
 
   SavedSteps(const SavedSteps&) = delete;

@@ -5,7 +5,7 @@
 
 namespace vernier {
 
-void NoteSelfComparisons(const LoadedSide& loaded,
+void NoteSelfComparisons(const SavedStreams& loaded,
                          const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
                          RunOutcome& outcome) {
   NoteSelfComparisons(loaded.SelfComparisons(pairs), strict, outcome);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "run/outcome/run_outcome.h"
-#include "run/saved/loaded_side.h"
+#include "run/saved/saved_streams.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
@@ -15,7 +15,7 @@ namespace vernier {
 /// Marks the pairs of `outcome`, places among all sides, that are a file compared with itself,
 /// which agrees whatever it holds but for what equals nothing: a note for each, with --strict a
 /// mismatch.
-void NoteSelfComparisons(const LoadedSide& loaded,
+void NoteSelfComparisons(const SavedStreams& loaded,
                          const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
                          RunOutcome& outcome);
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <system_error>
 
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 
 namespace vernier {
 namespace {

@@ -26,9 +26,9 @@
 #include "run/shards/part_machines.h"
 #include "run/shards/received_tally.h"
 #include "run/shards/shard_command.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/log/no_log.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 #include "inputs/cast_tensor.h"
 #include "run/steps/greedy_tokens.h"
 #include "run/steps/prompt_inputs.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "inputs/cast_tensor.h"
 #include "io/bytes/checksum.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

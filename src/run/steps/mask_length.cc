@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "run/steps/prompt_inputs.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

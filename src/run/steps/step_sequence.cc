@@ -12,7 +12,7 @@
 #include "run/steps/prompt_inputs.h"
 #include "run/steps/step_slices.h"
 #include "run/steps/step_tensors.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include "record/schema/runner_name.h"
 #include "run/steps/step_sequence.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "run/steps/step_states.h"
-#include "util/close_matches.h"
-#include "util/joined.h"
-#include "util/quoted.h"
+#include "util/text/close_matches.h"
+#include "util/text/quoted.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {

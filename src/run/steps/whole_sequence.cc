@@ -6,7 +6,7 @@
 
 #include "core/shape_match.h"
 #include "run/steps/step_tensors.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 

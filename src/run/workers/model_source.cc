@@ -21,8 +21,8 @@
 #include "model/onnx/weight_types.h"
 #include "model/shapes/onnx_infer.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -94,7 +94,7 @@ Result<TensorMap> RunPart(ProbeSide& side, const OnnxModel& model, const TensorM
   cut.inputs = InfosOf(model, feed);
   cut.outputs = DescribeTensors(model, outputs);
   VERNIER_ASSIGN_OR_RETURN(const BytePieces part, ExtractModel(model, cut));
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<RunnerSession> session,
                            side.OpenParts(part, cut.inputs, outputs, [](const OnnxModel&) {}));
   Result<TensorMap> made = side.Infer(*session, feed);
   if (made.ok()) ProbeSide::Close(session);

@@ -22,7 +22,7 @@
 #include "session/blame/run_before_search.h"
 #include "util/log/forwarding_log.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -10,7 +10,7 @@
 #include "report/files/accuracy_file.h"
 #include "report/run/comparison_text.h"
 #include "run/comparison/output_names.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -1,8 +1,8 @@
 #include "session/rows/rows_scope.h"
 
 #include "record/schema/gate_text.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

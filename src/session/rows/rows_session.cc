@@ -22,7 +22,7 @@
 #include "session/rows/rows_scope.h"
 #include "session/rows/rows_verdicts.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 #include "vernier/row_record.h"

@@ -4,7 +4,7 @@
 
 #include "record/schema/gate_text.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 

@@ -10,7 +10,7 @@
 #include "record/schema/side_names.h"
 #include "util/files/atomic_file.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -10,8 +10,8 @@
 #include "report/text/text_table.h"
 #include "util/files/atomic_file.h"
 #include "util/text/first_line.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

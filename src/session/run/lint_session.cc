@@ -13,8 +13,8 @@
 #include "run/runner/changed_model.h"
 #include "util/files/atomic_file.h"
 #include "util/files/paths.h"
-#include "util/values/counted.h"
 #include "util/values/joined.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 
 #include <algorithm>
 #include <future>
@@ -10,30 +10,31 @@
 
 namespace vernier {
 
-LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-                   const Embedder* caller, const LiveRunner::Waiting& waiting)
-    : LiveRunners(plan, interrupted, logger, caller, waiting),
+InferenceScheduler::InferenceScheduler(const RunPlan& plan, const std::atomic<int>& interrupted,
+                                       Logger& logger, const Embedder* caller,
+                                       const RunnerSession::Waiting& waiting)
+    : RunnerPool(plan, interrupted, logger, caller, waiting),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)),
       sent_(this->plan(), all(), feeds(), sequences(), devices()) {}
 
-void LiveRuns::Close(size_t index) {
+void InferenceScheduler::Close(size_t index) {
   batches_.reset();
   lanes_.reset();
   // Further workers after the first one.
-  LiveRunners::Close(index,
-                     [&] { return replicas_ == nullptr ? Status() : replicas_->Close(index); });
+  RunnerPool::Close(index,
+                    [&] { return replicas_ == nullptr ? Status() : replicas_->Close(index); });
 }
 
-OutputsThatStay LiveRuns::StayingOutputs(size_t index, int64_t iteration) {
+OutputsThatStay InferenceScheduler::StayingOutputs(size_t index, int64_t iteration) {
   std::vector<std::string> states = sequences().Staying(index, iteration);
   if (states.empty() && !may_stay_on_device_) return {};
   return {&devices(), std::move(states)};
 }
 
-Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t iteration,
-                                                        Result<IterationResult> result) {
-  LiveRunner& runner = (*this)[index];
+Result<std::optional<IterationResult>> InferenceScheduler::Finish(size_t index, int64_t iteration,
+                                                                  Result<IterationResult> result) {
+  RunnerSession& runner = (*this)[index];
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.
@@ -46,10 +47,11 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
   return std::optional<IterationResult>(*std::move(result));
 }
 
-Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
-                                                       int64_t iteration,
-                                                       const WorkMeanwhile& meanwhile) {
-  LiveRunner& runner = (*this)[index];
+Result<std::optional<IterationResult>> InferenceScheduler::Infer(size_t index,
+                                                                 const TensorMap& feed,
+                                                                 int64_t iteration,
+                                                                 const WorkMeanwhile& meanwhile) {
+  RunnerSession& runner = (*this)[index];
   if (!runner.alive()) return std::optional<IterationResult>();
   if (iteration < 0 && plan().execution.batch_feeds > 1) return WarmUpBatch(index, feed, iteration);
   if (sequences().Has(index, iteration)) {
@@ -78,8 +80,8 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   return Finish(index, iteration, std::move(made));
 }
 
-Result<LiveRuns::SideBySide> LiveRuns::InferSideBySide(std::span<const size_t> who,
-                                                       const TensorMap& feed, int64_t iteration) {
+Result<InferenceScheduler::SideBySide> InferenceScheduler::InferSideBySide(
+    std::span<const size_t> who, const TensorMap& feed, int64_t iteration) {
   std::vector<std::optional<SentFeed>> sent(size());
   for (const size_t i : who) {
     if (!(*this)[i].alive() || sequences().Has(i, iteration)) continue;
@@ -110,8 +112,8 @@ Result<LiveRuns::SideBySide> LiveRuns::InferSideBySide(std::span<const size_t> w
   return side_by_side;
 }
 
-Result<std::optional<IterationResult>> LiveRuns::SideBySide::Settle(size_t index) {
-  LiveRunner& runner = runs_[index];
+Result<std::optional<IterationResult>> InferenceScheduler::SideBySide::Settle(size_t index) {
+  RunnerSession& runner = runs_[index];
   if (made_[index]) {
     runs_.reports().LogInputs(runner);
     runner.ReleaseLog();
@@ -124,8 +126,9 @@ Result<std::optional<IterationResult>> LiveRuns::SideBySide::Settle(size_t index
   return std::optional<IterationResult>(std::move(part));
 }
 
-Result<bool> LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration) {
-  LiveRunner& runner = (*this)[index];
+Result<bool> InferenceScheduler::InferBeforehand(size_t index, const TensorMap& feed,
+                                                 int64_t iteration) {
+  RunnerSession& runner = (*this)[index];
   if (!runner.alive()) return true;
   VERNIER_ASSIGN_OR_RETURN(const SentFeed own, sent_.For(index, feed, iteration));
   VERNIER_TRY(sequences().Begin(index, iteration));
@@ -137,19 +140,18 @@ Result<bool> LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int6
   return AllHaveElements(made->outputs);
 }
 
-Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
+Status InferenceScheduler::ChangeSizes(std::span<const DimSize> found) {
   held_.Drop(all());
   ForgetFeed();
   return ReopenFor(found);
 }
 
-Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const TensorMap& feed,
-                                                         int64_t iteration,
-                                                         std::optional<IterationResult> made) {
+Result<std::optional<IterationResult>> InferenceScheduler::Restore(
+    size_t index, const TensorMap& feed, int64_t iteration, std::optional<IterationResult> made) {
   const auto lost = [this](const NamedTensor& output) { return devices().Lost(output.tensor); };
   if (!made || std::none_of(made->outputs.begin(), made->outputs.end(), lost)) return made;
   VERNIER_TRY(BringBack(index));
-  LiveRunner& runner = (*this)[index];
+  RunnerSession& runner = (*this)[index];
   // It counts as made.
   if (!sequences().HasState(index)) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const SentFeed own, sent_.For(index, feed, iteration));

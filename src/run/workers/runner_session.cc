@@ -1,4 +1,4 @@
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 
 #include <algorithm>
 #include <iterator>
@@ -42,8 +42,8 @@ std::string StageOf(int64_t first, int64_t count) {
 
 }  // namespace
 
-Status LiveRunner::Open(const ModelSource& model, const MoreOptions& more,
-                        std::span<const DimSize> found) {
+Status RunnerSession::Open(const ModelSource& model, const MoreOptions& more,
+                           std::span<const DimSize> found) {
   if (!waiting_) return OpenSession(model, more, found);
   worker_->WhileWaiting([this](double seconds) { waiting_(seconds); });
   Status opened = OpenSession(model, more, found);
@@ -52,13 +52,13 @@ Status LiveRunner::Open(const ModelSource& model, const MoreOptions& more,
   return opened;
 }
 
-Status LiveRunner::AwaitBackend() {
+Status RunnerSession::AwaitBackend() {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
   return {};
 }
 
-Status LiveRunner::OpenSession(const ModelSource& model, const MoreOptions& more,
-                               std::span<const DimSize> found) {
+Status RunnerSession::OpenSession(const ModelSource& model, const MoreOptions& more,
+                                  std::span<const DimSize> found) {
   VERNIER_TRY(AwaitBackend());
   VERNIER_ASSIGN_OR_RETURN(model_,
                            OpenModel(*worker_, {plan_, backend_, session_id_, model, more, found}));
@@ -67,7 +67,7 @@ Status LiveRunner::OpenSession(const ModelSource& model, const MoreOptions& more
   return {};
 }
 
-bool LiveRunner::inputs_unknown() const {
+bool RunnerSession::inputs_unknown() const {
   if (!IsPythonBackend(plan_.backend)) return false;
   const bool untyped =
       std::any_of(session().inputs.begin(), session().inputs.end(),
@@ -76,7 +76,7 @@ bool LiveRunner::inputs_unknown() const {
          (session().inputs.empty() && plan_.model.type != ModelTypeName(ModelType::kOnnx));
 }
 
-std::vector<SkippedOutput> LiveRunner::DropParts(TensorMap& outputs) const {
+std::vector<SkippedOutput> RunnerSession::DropParts(TensorMap& outputs) const {
   std::vector<SkippedOutput> dropped;
   if (!without_parts_) return dropped;
   for (const std::string& whole : session().nested_outputs) {
@@ -88,14 +88,14 @@ std::vector<SkippedOutput> LiveRunner::DropParts(TensorMap& outputs) const {
   return dropped;
 }
 
-bool LiveRunner::lost_worker() const {
+bool RunnerSession::lost_worker() const {
   return worker_ != nullptr && !worker_->death().ok() && worker_->AwaitLoad().ok();
 }
 
-Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
-                                               const OutputsToKeep& kept,
-                                               const std::function<void()>& meanwhile,
-                                               int64_t count) {
+Result<Worker::Outcome> RunnerSession::RunSession(const TensorBlock& feed, int64_t iteration,
+                                                  const OutputsToKeep& kept,
+                                                  const std::function<void()>& meanwhile,
+                                                  int64_t count) {
   if (keeps_state() && !goes_on_) VERNIER_TRY(worker_->Reset(session_id_));
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
@@ -105,7 +105,7 @@ Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t 
   return outcome;
 }
 
-Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
+Result<IterationResult> RunnerSession::ResultOf(Worker::Outcome& outcome) const {
   VERNIER_TRY(KeepNamesOnce(outcome.outputs.tensors));
   IterationResult result;
   result.runner_name = name();
@@ -114,22 +114,22 @@ Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
   return result;
 }
 
-Result<IterationResult> LiveRunner::InferAgain(const TensorBlock& feed, int64_t iteration) {
+Result<IterationResult> RunnerSession::InferAgain(const TensorBlock& feed, int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(Worker::Outcome outcome, RunSession(feed, iteration, {}));
   return ResultOf(outcome);
 }
 
-Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
-                                          const OutputsThatStay& stay,
-                                          const std::function<void()>& meanwhile) {
+Result<IterationResult> RunnerSession::Infer(const TensorBlock& feed, int64_t iteration,
+                                             const OutputsThatStay& stay,
+                                             const std::function<void()>& meanwhile) {
   const bool on_device = stay.held != nullptr && stay.names.empty() && worker_.use_count() > 1;
   const OutputsToKeep kept{on_device ? OutputPlace::kDevice : OutputPlace::kHost, stay.names};
   VERNIER_ASSIGN_OR_RETURN(Worker::Outcome outcome, RunSession(feed, iteration, kept, meanwhile));
   return Take(std::move(outcome), iteration, stay.held);
 }
 
-Result<IterationResult> LiveRunner::Take(Worker::Outcome outcome, int64_t iteration,
-                                         DeviceOutputs* devices) {
+Result<IterationResult> RunnerSession::Take(Worker::Outcome outcome, int64_t iteration,
+                                            DeviceOutputs* devices) {
   received_.Add(std::move(outcome.received), iteration);
   times_.Add(outcome.inference_seconds);
   skipped_.Add(outcome.outputs.tensors, outcome.outputs.skipped);
@@ -145,7 +145,7 @@ Result<IterationResult> LiveRunner::Take(Worker::Outcome outcome, int64_t iterat
   return result;
 }
 
-RunnerRecord LiveRunner::Describe() const {
+RunnerRecord RunnerSession::Describe() const {
   RunnerRecord record;
   record.name = name();
   record.backend = plan_.backend;
@@ -160,7 +160,8 @@ RunnerRecord LiveRunner::Describe() const {
   return record;
 }
 
-Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, TrialRequest request) {
+Result<Worker::TrialOutcome> RunnerSession::TryInfer(const TensorBlock& feed,
+                                                     TrialRequest request) {
   request.session = session_id_;
   if (keeps_state() && !goes_on_) VERNIER_TRY(worker_->Reset(session_id_));
   VERNIER_ASSIGN_OR_RETURN(Worker::TrialOutcome outcome,
@@ -169,24 +170,24 @@ Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, Trial
   return outcome;
 }
 
-void LiveRunner::ForgetInferences() {
+void RunnerSession::ForgetInferences() {
   times_ = {};
   received_.Forget();
   held_words_.reset();
 }
 
-std::string LiveRunner::UnseenWords() {
+std::string RunnerSession::UnseenWords() {
   std::string now = worker_ ? worker_->UnseenWords() : std::string();
   const std::optional<std::string> held = std::exchange(held_words_, std::nullopt);
   return held && !held->empty() ? *held : now;
 }
 
-void LiveRunner::HoldWords() {
+void RunnerSession::HoldWords() {
   std::string now = worker_ ? worker_->UnseenWords() : std::string();
   if (!held_words_) held_words_ = std::move(now);
 }
 
-Status LiveRunner::Close() {
+Status RunnerSession::Close() {
   const std::shared_ptr<Worker> worker = std::exchange(worker_, nullptr);
   if (worker == nullptr) return {};
   const Status closed = opened() ? worker->Close(session_id_) : Status();

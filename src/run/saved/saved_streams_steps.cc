@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/saved/loaded_side.h"
+#include "run/saved/saved_streams.h"
 
 namespace vernier {
 namespace {
@@ -19,8 +19,8 @@ std::string HowToSayIt(const std::string& path) {
 
 }  // namespace
 
-LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::string>& live,
-                                       const std::string& shown) const {
+SavedStreams::FedSide SavedStreams::SideOf(size_t side, const std::vector<std::string>& live,
+                                           const std::string& shown) const {
   FedSide fed{.feeding = {}, .mark = std::nullopt, .run = nullptr, .shown = shown};
   if (side < live_.size()) {
     if (side < live.size()) fed.feeding = live[side];
@@ -37,7 +37,7 @@ LoadedSide::FedSide LoadedSide::SideOf(size_t side, const std::vector<std::strin
 
 // Without steps a mark is like that of the other side. A file of an earlier version has marks of
 // steps, and does not say how these were fed.
-std::string LoadedSide::WhyOneHasSteps(const FedSide& with, const FedSide& without) {
+std::string SavedStreams::WhyOneHasSteps(const FedSide& with, const FedSide& without) {
   const bool known =
       without.run == nullptr || LikenessOf(with.mark, without.mark) != FeedLikeness::kUnknown;
   if (known) {
@@ -76,9 +76,9 @@ std::string CutInWords(const std::string& side, const std::string& cut) {
 
 }  // namespace
 
-LoadedSide::OtherSteps LoadedSide::WhyOtherSteps(size_t first, size_t second,
-                                                 const std::vector<std::string>& live,
-                                                 const std::pair<std::string, std::string>& shown) {
+SavedStreams::OtherSteps SavedStreams::WhyOtherSteps(
+    size_t first, size_t second, const std::vector<std::string>& live,
+    const std::pair<std::string, std::string>& shown) {
   const FedSide a = SideOf(first, live, shown.first), b = SideOf(second, live, shown.second);
   const bool together =
       a.run == nullptr ? b.run == nullptr : b.run != nullptr && a.run->path == b.run->path;
@@ -113,7 +113,7 @@ LoadedSide::OtherSteps LoadedSide::WhyOtherSteps(size_t first, size_t second,
   return {};
 }
 
-std::optional<uint32_t> LoadedSide::FedStateOf(size_t side, int64_t iteration) const {
+std::optional<uint32_t> SavedStreams::FedStateOf(size_t side, int64_t iteration) const {
   const auto place = static_cast<size_t>(iteration);
   if (side < live_.size()) {
     return place < live_states_.size() ? live_states_[place] : std::nullopt;
@@ -123,9 +123,9 @@ std::optional<uint32_t> LoadedSide::FedStateOf(size_t side, int64_t iteration) c
 }
 
 // Of saved sides alone that is known before they are compared.
-bool LoadedSide::HaveSameStates(size_t first, size_t second) const {
+bool SavedStreams::HaveSameStates(size_t first, size_t second) const {
   if (std::min(first, second) < live_.size()) return false;
-  const LoadedRuns::Run &a = runs()[first - live_.size()], &b = runs()[second - live_.size()];
+  const SavedRuns::Run &a = runs()[first - live_.size()], &b = runs()[second - live_.size()];
   bool same = true;
   for (int64_t i = 0; same && i < std::min(a.iterations, b.iterations); ++i) {
     same = !HaveOtherStates(first, second, i);
@@ -133,24 +133,24 @@ bool LoadedSide::HaveSameStates(size_t first, size_t second) const {
   return same;
 }
 
-bool LoadedSide::HaveOtherStates(size_t first, size_t second, int64_t iteration) const {
+bool SavedStreams::HaveOtherStates(size_t first, size_t second, int64_t iteration) const {
   const auto a = FedStateOf(first, iteration), b = FedStateOf(second, iteration);
   return !a || a != b;
 }
 
-bool LoadedSide::AreOwnErrors(size_t first, size_t second,
-                              const std::vector<std::string>& live) const {
+bool SavedStreams::AreOwnErrors(size_t first, size_t second,
+                                const std::vector<std::string>& live) const {
   return vernier::AreOwnErrors(SideOf(first, live, "").feeding, SideOf(second, live, "").feeding,
                                plan_->steps.state == StateSource::kReference);
 }
 
-bool LoadedSide::HaveGivenTokens(size_t first, size_t second) const {
+bool SavedStreams::HaveGivenTokens(size_t first, size_t second) const {
   return std::min(first, second) >= live_.size() &&
          ReadFeeding(runs()[first - live_.size()].steps).given_tokens &&
          ReadFeeding(runs()[second - live_.size()].steps).given_tokens;
 }
 
-bool LoadedSide::IsOfAllSteps(size_t side) const {
+bool SavedStreams::IsOfAllSteps(size_t side) const {
   return side >= live_.size() && ReadFeeding(runs()[side - live_.size()].steps).all_at_once;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -16,7 +16,7 @@ namespace vernier {
 /// be null) is a runner whose inputs_unknown(): its input names, if it has any, are checked against
 /// them. kInvalidArgument where a shape is missing.
 Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> shape_words,
-                                                const LiveRunner* silent);
+                                                const RunnerSession* silent);
 
 /// For the end of a message that inputs drawn for `taken` could not be computed with: which of them
 /// have free sizes, that were taken as 1, and that none of `tried` other sizes worked. Empty

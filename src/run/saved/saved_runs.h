@@ -18,19 +18,19 @@ namespace vernier {
 /// Whether JSON files of saved inputs are taken too, or refused in Polygraphy's words.
 enum class LoadRule : uint8_t { kOutputs, kAnything };
 
-class LoadedRuns {
+class SavedRuns {
  public:
   /// Opens every file or folder; tensors are read one iteration at a time. An empty folder is a run
   /// without iterations. A run whose file names no runner is called as the file. A path with a
   /// label, where it has one in `labels`, gives its run that name, and several runs
   /// "LABEL: NAME".
-  static Result<LoadedRuns> Open(const std::vector<std::string>& paths, LoadRule rule,
-                                 const std::vector<std::string>& labels = {});
+  static Result<SavedRuns> Open(const std::vector<std::string>& paths, LoadRule rule,
+                                const std::vector<std::string>& labels = {});
   /// The same of a plan. kMalformed where the iterations of a folder have a gap, or those of a file
   /// do not begin with 0, so that what is compared would be of different feeds: unless such folders
   /// or files, of the same numbers, are all there is, the runners' inputs among them, or the plan
   /// is lenient and not strict.
-  static Result<LoadedRuns> Open(const RunPlan& plan, LoadRule rule);
+  static Result<SavedRuns> Open(const RunPlan& plan, LoadRule rule);
 
   struct Run {
     std::string name;

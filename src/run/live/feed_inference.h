@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "run/feeds/streams.h"
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 #include "run/live/noise_floor.h"
 #include "run/live/pair_error_bounds.h"
 #include "run/outcome/run_observer.h"
@@ -22,7 +22,7 @@ namespace vernier {
 
 class SavedProgress;
 
-class LiveInference {
+class FeedInference {
  public:
   /// Where feeds and results go.
   struct Uses {
@@ -34,7 +34,7 @@ class LiveInference {
   };
 
   /// All must outlive it.
-  LiveInference(const RunPlan& plan, LiveRuns& live, const Uses& uses, Logger& logger)
+  FeedInference(const RunPlan& plan, InferenceScheduler& live, const Uses& uses, Logger& logger)
       : plan_(plan),
         live_(live),
         bounds_(uses.bounds),
@@ -44,7 +44,7 @@ class LiveInference {
         logger_(logger) {}
 
   /// Ends what noise was measured with.
-  ~LiveInference();
+  ~FeedInference();
 
   /// Where iterations may be inferred at the same time: has all runners infer this one before its
   /// turn, unless its results are there already. InferAll() gives what comes of it, and must be
@@ -62,12 +62,12 @@ class LiveInference {
   /// shard's own iterations are not then, and neither saved nor counted. Errors as InferAll().
   Result<IterationOutputs> InferToDecide(const TensorMap& feed, int64_t iteration);
 
-  const LiveRuns& runs() const { return live_; }
-  const LiveRunner& runner(size_t index) const { return live_[index]; }
+  const InferenceScheduler& runs() const { return live_; }
+  const RunnerSession& runner(size_t index) const { return live_[index]; }
 
   /// The results of all runners, logged, saved and measured for the bounds; absent where one has
   /// failed. `meanwhile` is done while each runner computes, unless all do side by side. Errors as
-  /// LiveRuns::Infer, OutputSavers::AddResult, and SavedProgress::Take and Check.
+  /// InferenceScheduler::Infer, OutputSavers::AddResult, and SavedProgress::Take and Check.
   Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration,
                                     const WorkMeanwhile& meanwhile = {});
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
@@ -99,7 +99,7 @@ class LiveInference {
                       const IterationResult& result);
 
   const RunPlan& plan_;
-  LiveRuns& live_;
+  InferenceScheduler& live_;
   PairErrorBounds& bounds_;
   OutputSavers& savers_;
   RunObserver& observer_;

@@ -1,4 +1,4 @@
-#include "model/ranges/value_steps.h"
+#include "model/ranges/range_inversion.h"
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ const std::vector<Steps>& Ways() {
   return ways;
 }
 
-TEST(ValueSteps, AllValuesOfAnOriginComeOutAsWanted) {
+TEST(NumberSpacing, AllValuesOfAnOriginComeOutAsWanted) {
   for (size_t way = 0; way < Ways().size(); ++way) {
     const Steps& steps = Ways()[way];
     for (const Interval wanted : {Interval{0, 9}, {0, 0}, {-10, 5}, {3, 40}, {-9, -2}}) {
@@ -95,14 +95,14 @@ TEST(ValueSteps, AllValuesOfAnOriginComeOutAsWanted) {
   }
 }
 
-TEST(ValueSteps, WhatOneBecomesHasAnOrigin) {
+TEST(NumberSpacing, WhatOneBecomesHasAnOrigin) {
   for (const Steps& steps : Ways()) {
     const int64_t after = After(steps, 1);
     EXPECT_TRUE(OriginOf(steps, {after - 9, after + 9}).has_value());
   }
 }
 
-TEST(ValueSteps, IntegersAreCutOff) {
+TEST(NumberSpacing, IntegersAreCutOff) {
   const auto ends = [](const Steps& steps) {
     const Interval values = OriginOf(steps, {0, 49})->values;
     return std::pair(values.low, values.high);
@@ -111,7 +111,7 @@ TEST(ValueSteps, IntegersAreCutOff) {
   EXPECT_EQ(ends({Of(Kind::kDivide, 10)}), std::pair(int64_t{0}, int64_t{490}));
 }
 
-TEST(ValueSteps, WhatEveryValueComesIntoIsFree) {
+TEST(NumberSpacing, WhatEveryValueComesIntoIsFree) {
   EXPECT_TRUE(OriginOf(Steps{Of(Kind::kRemainder, 50)}, {0, 49})->free);
   EXPECT_FALSE(OriginOf(Steps{Of(Kind::kRemainder, 51)}, {0, 49})->free);
   EXPECT_FALSE(OriginOf(Steps{Of(Kind::kSignedRemainder, 50)}, {0, 49})->free);
@@ -121,7 +121,7 @@ TEST(ValueSteps, WhatEveryValueComesIntoIsFree) {
   EXPECT_TRUE(OriginOf(Steps{Of(Kind::kAdd, kLeast), Clip(5, 9)}, {0, 49})->free);
 }
 
-TEST(ValueSteps, WhatHasNoOriginIsTold) {
+TEST(NumberSpacing, WhatHasNoOriginIsTold) {
   EXPECT_FALSE(OriginOf(Steps{Of(Kind::kAdd, kLeast)}, {0, 49}).has_value());
   EXPECT_FALSE(OriginOf(Steps{Of(Kind::kMultiply, kLeast)}, {0, 49}).has_value());
   EXPECT_FALSE(OriginOf(Steps{Of(Kind::kMultiply, 5)}, {1, 3}).has_value());
@@ -129,7 +129,7 @@ TEST(ValueSteps, WhatHasNoOriginIsTold) {
   EXPECT_FALSE(OriginOf(Steps{Clip(60, 70)}, {0, 49}).has_value());
 }
 
-TEST(ValueSteps, AnyNumberOfARangeMayBeAdded) {
+TEST(NumberSpacing, AnyNumberOfARangeMayBeAdded) {
   const auto plus = [](int64_t low, int64_t high) {
     return Steps{{.kind = Kind::kAdd, .by = 0, .range = {low, high}}};
   };
@@ -139,7 +139,7 @@ TEST(ValueSteps, AnyNumberOfARangeMayBeAdded) {
   EXPECT_FALSE(OriginOf(plus(0, 100), {0, 99}).has_value());
 }
 
-TEST(ValueSteps, AllThatIsCountedComesOutAsWanted) {
+TEST(NumberSpacing, AllThatIsCountedComesOutAsWanted) {
   const Steps count = {Of(Kind::kCount)};
   EXPECT_EQ(OriginOf(count, {-2, 9})->values.low, 1);
   EXPECT_EQ(OriginOf(count, {-2, 9})->values.high, 10);
@@ -148,7 +148,7 @@ TEST(ValueSteps, AllThatIsCountedComesOutAsWanted) {
   EXPECT_FALSE(OriginOf(count, {-9, -1}).has_value());
 }
 
-TEST(ValueSteps, OpenEndsStayOpen) {
+TEST(NumberSpacing, OpenEndsStayOpen) {
   for (const Steps& steps :
        {Steps{Of(Kind::kAdd, -3)}, {Of(Kind::kMultiply, 2)}, {Of(Kind::kDivideWhole, 3)}}) {
     EXPECT_EQ(OriginOf(steps, {0, kAnything})->values.high, kAnything);

@@ -31,12 +31,12 @@ struct OutputsThatStay {
   std::vector<std::string> names = {};
 };
 
-class LiveRunner {
+class RunnerSession {
  public:
   /// What is called while a model is opened: with the seconds that it has taken so far, and with
   /// nothing once that is over.
   using Waiting = std::function<void(std::optional<double>)>;
-  explicit LiveRunner(const RunnerPlan& plan, Waiting waiting = {})
+  explicit RunnerSession(const RunnerPlan& plan, Waiting waiting = {})
       : plan_(plan), waiting_(std::move(waiting)) {}
 
   const std::string& name() const { return plan_.name; }
@@ -52,7 +52,7 @@ class LiveRunner {
   /// Has its worker ended after the framework was loaded? Another worker may then serve it.
   bool lost_worker() const;
   /// Is or was the worker that it was given last the same?
-  bool shared_worker_with(const LiveRunner& other) const {
+  bool shared_worker_with(const RunnerSession& other) const {
     return !served_by_.owner_before(other.served_by_) && !other.served_by_.owner_before(served_by_);
   }
 

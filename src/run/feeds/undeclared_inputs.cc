@@ -1,11 +1,11 @@
-#include "run/feeds/described_inputs.h"
+#include "run/feeds/undeclared_inputs.h"
 
 #include <algorithm>
 
 #include "inputs/dim_sizes.h"
 #include "inputs/shape_spec.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {
@@ -26,7 +26,7 @@ std::string NoteOfTriedSizes(const InputPlan& plan, std::span<const TensorInfo> 
 }  // namespace
 
 Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> shape_words,
-                                                const LiveRunner* silent) {
+                                                const RunnerSession* silent) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
                            ParseShapeSpecs(shape_words, Strictness::kPolygraphy));
   std::vector<TensorInfo> inputs;

@@ -16,7 +16,7 @@
 #include "run/live/runner_opener.h"
 #include "run/live/runner_reports.h"
 #include "run/workers/device_outputs.h"
-#include "run/workers/live_runner.h"
+#include "run/workers/runner_session.h"
 #include "util/log/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
@@ -27,21 +27,21 @@ namespace vernier {
 
 /// Start() and Open() for each, then Close() for each. Runners are identified by their place in the
 /// plan.
-class LiveRunners {
+class RunnerPool {
  public:
   /// All must outlive it; `caller` may be null. `waiting` is what runners are opened with
-  /// (LiveRunner::Waiting).
-  LiveRunners(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-              const Embedder* caller = nullptr, const LiveRunner::Waiting& waiting = {});
+  /// (RunnerSession::Waiting).
+  RunnerPool(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+             const Embedder* caller = nullptr, const RunnerSession::Waiting& waiting = {});
 
   /// What is carried out, with the sizes that ReopenFor() was given.
   const RunPlan& plan() const { return plan_; }
   bool interrupted() const { return interrupted_.load() != 0; }
 
   size_t size() const { return runners_.size(); }
-  LiveRunner& operator[](size_t index) { return runners_[index]; }
-  const LiveRunner& operator[](size_t index) const { return runners_[index]; }
-  std::deque<LiveRunner>& all() { return runners_; }
+  RunnerSession& operator[](size_t index) { return runners_[index]; }
+  const RunnerSession& operator[](size_t index) const { return runners_[index]; }
+  std::deque<RunnerSession>& all() { return runners_; }
   bool any_alive() const;
   bool any_failed() const;
   /// True if a runner that the caller requires is unavailable (kUnavailable).
@@ -99,7 +99,7 @@ class LiveRunners {
   std::vector<RunnerRecord> Records() const;
 
  private:
-  const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
+  const RunnerSession* WhoEndedWorkerOf(const RunnerSession& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
 
   RunPlan plan_;
@@ -109,7 +109,7 @@ class LiveRunners {
   RunnerReports reports_;
   RunnerOpener opener_;
   DeviceOutputs devices_;
-  std::deque<LiveRunner> runners_;
+  std::deque<RunnerSession> runners_;
   LiveSteps steps_;  // an error is Open()'s
   RunnerFeeds feeds_;
   PythonFeeds python_feeds_;

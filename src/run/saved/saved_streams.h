@@ -9,7 +9,7 @@
 
 #include "run/feeds/streams.h"
 #include "run/saved/fed_states.h"
-#include "run/saved/loaded_runs.h"
+#include "run/saved/saved_runs.h"
 #include "run/saved/step_feeding.h"
 #include "run/steps/step_timeline.h"
 #include "util/log/log.h"
@@ -19,23 +19,23 @@
 
 namespace vernier {
 
-class LoadedSide {
+class SavedStreams {
  public:
   /// `live` are the names of the runners, which come before the saved ones. Errors as
-  /// LoadedRuns::Open.
-  static Result<LoadedSide> Open(const RunPlan& plan, std::vector<std::string> live,
-                                 Logger& logger);
+  /// SavedRuns::Open.
+  static Result<SavedStreams> Open(const RunPlan& plan, std::vector<std::string> live,
+                                   Logger& logger);
 
-  const std::vector<LoadedRuns::Run>& runs() const { return runs_.runs(); }
-  const LoadedRuns& saved() const { return runs_; }
+  const std::vector<SavedRuns::Run>& runs() const { return runs_.runs(); }
+  const SavedRuns& saved() const { return runs_; }
 
   /// Are outputs of other inputs compared? Not with --strict.
   bool lenient() const { return plan_->lenient && !plan_->strict; }
 
-  /// See LoadedRuns::Peek.
+  /// See SavedRuns::Peek.
   Result<IterationResult> Peek(size_t run) { return runs_.Peek(run); }
 
-  /// See LoadedRuns::CheckIntact.
+  /// See SavedRuns::CheckIntact.
   Status CheckIntact() const { return runs_.CheckIntact(); }
 
   /// MarkFeed() of what an iteration was made from, where any of the files knows it.
@@ -112,9 +112,9 @@ class LoadedSide {
       const std::vector<std::pair<size_t, size_t>>& pairs) const;
 
  private:
-  LoadedSide(const RunPlan& plan, std::vector<std::string> live, LoadedRuns runs, Logger& logger)
+  SavedStreams(const RunPlan& plan, std::vector<std::string> live, SavedRuns runs, Logger& logger)
       : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {
-    for (const LoadedRuns::Run& run : runs_.runs()) {
+    for (const SavedRuns::Run& run : runs_.runs()) {
       steps_hashes_.push_back(StepsHashIn(run.steps));
       saved_states_.push_back(FedStatesIn(run.steps));
     }
@@ -129,7 +129,7 @@ class LoadedSide {
   struct FedSide {
     std::string feeding;
     std::optional<uint64_t> mark;
-    const LoadedRuns::Run* run = nullptr;  ///< null: a live one
+    const SavedRuns::Run* run = nullptr;  ///< null: a live one
     std::string shown;
   };
   FedSide SideOf(size_t side, const std::vector<std::string>& live, const std::string& shown) const;
@@ -145,7 +145,7 @@ class LoadedSide {
 
   const RunPlan* plan_;
   std::vector<std::string> live_;
-  LoadedRuns runs_;
+  SavedRuns runs_;
   Logger* logger_;
   std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
   std::vector<std::optional<uint32_t>> live_states_;      ///< likewise
@@ -155,7 +155,7 @@ class LoadedSide {
   bool ended_unevenly_ = false;
   bool has_other_steps_ = false;
   std::vector<uint64_t> steps_hashes_;  ///< run by run: HashOfSteps(); 0 where it is not known
-  std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, LoadedRuns::StepsOf()
+  std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, SavedRuns::StepsOf()
   /// Run by run: what makes a mark with another --steps one of this run's, all else being equal.
   std::vector<std::vector<uint64_t>> other_counts_;
 };

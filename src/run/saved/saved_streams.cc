@@ -1,4 +1,4 @@
-#include "run/saved/loaded_side.h"
+#include "run/saved/saved_streams.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include "run/saved/result_origin.h"
 #include "run/saved/saved_progress.h"
 #include "util/text/number_text.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {
@@ -29,7 +29,7 @@ std::vector<std::string> LiveNames(const IterationOutputs& outputs) {
 }
 
 // Saved outputs of two runs with steps: no sequence may begin in one of them alone.
-Status CheckSequences(const LoadedRuns& runs) {
+Status CheckSequences(const SavedRuns& runs) {
   const std::vector<int64_t> first = runs.runs().empty() ? std::vector<int64_t>() : runs.StepsOf(0);
   for (size_t i = 1; i < runs.runs().size() && !first.empty(); ++i) {
     // Such pairs are not compared: WhyOtherSteps().
@@ -55,19 +55,19 @@ std::string NameOfFile(const std::string& path) {
 
 }  // namespace
 
-Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string> live,
-                                    Logger& logger) {
+Result<SavedStreams> SavedStreams::Open(const RunPlan& plan, std::vector<std::string> live,
+                                        Logger& logger) {
   const LoadRule rule = plan.inputs_as_outputs ? LoadRule::kAnything : LoadRule::kOutputs;
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns runs, LoadedRuns::Open(plan, rule));
+  VERNIER_ASSIGN_OR_RETURN(SavedRuns runs, SavedRuns::Open(plan, rule));
   if (!plan.lenient) VERNIER_TRY(CheckSequences(runs));
-  return LoadedSide(plan, std::move(live), std::move(runs), logger);
+  return SavedStreams(plan, std::move(live), std::move(runs), logger);
 }
 
-Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
+Result<bool> SavedStreams::Append(int64_t iteration, IterationOutputs& outputs) {
   // A side that has nothing at all holds up no other: the verdict names it.
   const bool any =
-      std::ranges::any_of(runs(), [](const LoadedRuns::Run& run) { return run.iterations > 0; });
-  const auto is_empty = [&](const LoadedRuns::Run& run) {
+      std::ranges::any_of(runs(), [](const SavedRuns::Run& run) { return run.iterations > 0; });
+  const auto is_empty = [&](const SavedRuns::Run& run) {
     return any && !plan_->lenient && run.iterations == 0;
   };
   std::vector<size_t> exhausted;
@@ -96,7 +96,7 @@ Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
   return true;
 }
 
-void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark, std::optional<uint32_t> state) {
+void SavedStreams::NoteLiveFeed(int64_t iteration, uint64_t mark, std::optional<uint32_t> state) {
   const auto index = static_cast<size_t>(iteration);
   if (runs().empty()) return;
   if (live_feeds_.size() <= index) live_feeds_.resize(index + 1);
@@ -105,9 +105,9 @@ void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark, std::optional<ui
   live_states_[index] = state;
 }
 
-Status LoadedSide::CheckStepCount(std::optional<int64_t> steps, bool goes_on) {
+Status SavedStreams::CheckStepCount(std::optional<int64_t> steps, bool goes_on) {
   for (size_t i = 0; i < saved_steps_.size() && steps; ++i) {
-    const LoadedRuns::Run& run = runs()[i];
+    const SavedRuns::Run& run = runs()[i];
     const bool fits = goes_on ? run.iterations >= *steps : run.iterations == *steps;
     if (!saved_steps_[i].empty() || fits) continue;
     has_other_steps_ = true;
@@ -122,7 +122,7 @@ Status LoadedSide::CheckStepCount(std::optional<int64_t> steps, bool goes_on) {
 }
 
 // A mark says which words it was made with only to whoever tries them.
-Status LoadedSide::CheckStop() const {
+Status SavedStreams::CheckStop() const {
   constexpr int64_t kMostTokens = int64_t{1} << 20;  // of a vocabulary
   const StepPlan& steps = plan_->steps;
   const uint64_t feed = live_feeds_.front() ^ HashOfSteps(steps);
@@ -146,7 +146,7 @@ Status LoadedSide::CheckStop() const {
   return {};
 }
 
-Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) const {
+Status SavedStreams::CheckStep(int64_t iteration, const StepTimeline& timeline) const {
   const auto index = static_cast<size_t>(iteration);
   if (index >= live_feeds_.size()) return {};
   if (iteration == 0) return CheckStop();
@@ -172,7 +172,7 @@ Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) co
   return {};
 }
 
-void LoadedSide::WarnOfUnknownSteps() const {
+void SavedStreams::WarnOfUnknownSteps() const {
   for (size_t i = 0; i < saved_steps_.size(); ++i) {
     if (!saved_steps_[i].empty()) continue;
     logger_->Once(Severity::kWarning,
@@ -183,7 +183,7 @@ void LoadedSide::WarnOfUnknownSteps() const {
 }
 
 // A length is said with --steps, or left to slices and tokens; a mark is made with the words.
-void LoadedSide::NoteOtherCounts() {
+void SavedStreams::NoteOtherCounts() {
   for (const std::vector<int64_t>& lengths : saved_steps_) {
     std::vector<uint64_t>& hashes = other_counts_.emplace_back();
     StepPlan other = plan_->steps;
@@ -195,7 +195,7 @@ void LoadedSide::NoteOtherCounts() {
   }
 }
 
-uint64_t LoadedSide::AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const {
+uint64_t SavedStreams::AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const {
   const auto comparable = [live](uint64_t mark) {
     return mark == live || AreOfOtherValues(mark, live);
   };
@@ -206,7 +206,7 @@ uint64_t LoadedSide::AsOfThisCount(size_t run, uint64_t saved, uint64_t live) co
   return saved;
 }
 
-FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {
+FeedMarks SavedStreams::FeedMarksOf(int64_t iteration) const {
   if (!FeedOf(iteration)) return {};
   const auto index = static_cast<size_t>(iteration);
   const bool known = index < live_feeds_.size();
@@ -223,18 +223,18 @@ FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {
   return marks;
 }
 
-void LoadedSide::WarnOfOtherInputs(const std::string& why) {
+void SavedStreams::WarnOfOtherInputs(const std::string& why) {
   if (!std::exchange(warned_of_inputs_, true)) logger_->Warning(why);
 }
 
-std::string LoadedSide::FileOf(size_t side) const {
+std::string SavedStreams::FileOf(size_t side) const {
   if (side < live_.size()) return "";
-  const LoadedRuns::Run& run = runs()[side - live_.size()];
+  const SavedRuns::Run& run = runs()[side - live_.size()];
   const std::string name = NameOfFile(run.path);
   bool ambiguous = false;
   size_t copy = 1;  // a file may be loaded more than once
   std::set<std::string> in_file;
-  for (const LoadedRuns::Run& other : runs()) {
+  for (const SavedRuns::Run& other : runs()) {
     ambiguous |= other.path != run.path && NameOfFile(other.path) == name;
     if (other.path != run.path) continue;
     in_file.insert(other.name);
@@ -256,7 +256,7 @@ std::string WithTime(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> LoadedSide::PairNames(
+std::vector<std::pair<std::string, std::string>> SavedStreams::PairNames(
     const std::vector<std::pair<size_t, size_t>>& pairs) const {
   const auto name_of = [&](size_t side) {
     return side < live_.size() ? WithTime(live_[side]) : runs_.runs()[side - live_.size()].name;
@@ -276,15 +276,15 @@ std::vector<std::pair<std::string, std::string>> LoadedSide::PairNames(
   return shown;
 }
 
-void LoadedSide::NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
-                           std::vector<PairRecord>& records) const {
+void SavedStreams::NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
+                             std::vector<PairRecord>& records) const {
   for (size_t i = 0; i < std::min(pairs.size(), records.size()); ++i) {
     records[i].first_file = FileOf(pairs[i].first);
     records[i].second_file = FileOf(pairs[i].second);
   }
 }
 
-std::vector<std::pair<size_t, std::string>> LoadedSide::SelfComparisons(
+std::vector<std::pair<size_t, std::string>> SavedStreams::SelfComparisons(
     const std::vector<std::pair<size_t, size_t>>& pairs) const {
   std::vector<std::pair<size_t, std::string>> same;
   for (size_t i = 0; i < pairs.size(); ++i) {
@@ -297,10 +297,10 @@ std::vector<std::pair<size_t, std::string>> LoadedSide::SelfComparisons(
 }
 
 // Polygraphy reads a file's runners in step, and gives up where one of them ends early.
-Status LoadedSide::CheckUnevenFile(int64_t iteration) {
+Status SavedStreams::CheckUnevenFile(int64_t iteration) {
   if (!plan_->lenient || plan_->execution.sequential) return {};
-  for (const LoadedRuns::Run& a : runs()) {
-    for (const LoadedRuns::Run& b : runs()) {
+  for (const SavedRuns::Run& a : runs()) {
+    for (const SavedRuns::Run& b : runs()) {
       if (a.path != b.path || a.iterations > iteration || b.iterations <= iteration) continue;
       ended_unevenly_ = true;
       return UnevenFile(a.path, iteration);
@@ -309,10 +309,10 @@ Status LoadedSide::CheckUnevenFile(int64_t iteration) {
   return {};
 }
 
-Status LoadedSide::UnevenFile(const std::string& path, int64_t iteration) const {
+Status SavedStreams::UnevenFile(const std::string& path, int64_t iteration) const {
   std::vector<std::string> first = live_;
   std::vector<std::string> here = live_;
-  for (const LoadedRuns::Run& run : runs()) {
+  for (const SavedRuns::Run& run : runs()) {
     first.push_back(run.name);
     if (run.iterations > iteration) here.push_back(run.name);
   }
@@ -324,8 +324,8 @@ Status LoadedSide::UnevenFile(const std::string& path, int64_t iteration) const 
                   path + "' have different numbers of iterations.");
 }
 
-void LoadedSide::WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted,
-                                  size_t streams) {
+void SavedStreams::WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted,
+                                    size_t streams) {
   if (exhausted.empty() || exhausted.size() == streams) return;
   std::string list;
   for (const size_t index : exhausted) list += (list.empty() ? "" : ", ") + std::to_string(index);

@@ -1,4 +1,4 @@
-#include "model/ranges/value_steps.h"
+#include "model/ranges/range_inversion.h"
 
 #include <algorithm>
 #include <utility>

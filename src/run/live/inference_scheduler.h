@@ -13,7 +13,7 @@
 #include "run/lanes/held_results.h"
 #include "run/live/batch_inference.h"
 #include "run/live/lane_inference.h"
-#include "run/live/live_runners.h"
+#include "run/live/runner_pool.h"
 #include "run/live/runner_replicas.h"
 #include "run/live/sent_feeds.h"
 #include "util/log/log.h"
@@ -28,11 +28,11 @@ namespace vernier {
 /// In the order of a run: Start() and Open() for each runner, ChangeSizes() if others are found,
 /// OpenLanes(); then each iteration by Infer(), InferSideBySide() or, with lanes, Collect(); and
 /// Close() for each runner.
-class LiveRuns : public LiveRunners {
+class InferenceScheduler : public RunnerPool {
  public:
-  /// As LiveRunners.
-  LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-           const Embedder* caller = nullptr, const LiveRunner::Waiting& waiting = {});
+  /// As RunnerPool.
+  InferenceScheduler(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+                     const Embedder* caller = nullptr, const RunnerSession::Waiting& waiting = {});
 
   /// One inference with a feed that is coerced to the runner's inputs. nullopt when the runner has
   /// failed; kMalformed when the feed does not fit; kCancelled. `meanwhile` (may be {}) is not
@@ -68,11 +68,11 @@ class LiveRuns : public LiveRunners {
     Result<std::optional<IterationResult>> Settle(size_t index);
 
    private:
-    friend class LiveRuns;
-    SideBySide(LiveRuns& runs, int64_t iteration)
+    friend class InferenceScheduler;
+    SideBySide(InferenceScheduler& runs, int64_t iteration)
         : runs_(runs), iteration_(iteration), made_(runs.size()) {}
 
-    LiveRuns& runs_;
+    InferenceScheduler& runs_;
     int64_t iteration_;
     std::vector<std::optional<Result<IterationResult>>> made_;  // empty: failed before, or no part
   };
@@ -105,17 +105,17 @@ class LiveRuns : public LiveRunners {
     Result<std::optional<IterationResult>> Take(size_t index, const TensorMap& feed);
 
    private:
-    friend class LiveRuns;
-    InLanes(LiveRuns& runs, int64_t iteration) : runs_(runs), iteration_(iteration) {}
+    friend class InferenceScheduler;
+    InLanes(InferenceScheduler& runs, int64_t iteration) : runs_(runs), iteration_(iteration) {}
 
-    LiveRuns& runs_;
+    InferenceScheduler& runs_;
     int64_t iteration_;
   };
 
   /// With lanes: waits for the iteration. It holds until the next one is collected.
   InLanes Collect(int64_t iteration);
 
-  /// Ends a runner and its further workers, as LiveRunners does.
+  /// Ends a runner and its further workers, as RunnerPool does.
   void Close(size_t index);
 
   bool outputs_may_stay_on_device() const { return may_stay_on_device_; }

@@ -1,4 +1,4 @@
-#include "run/live/live_inference.h"
+#include "run/live/feed_inference.h"
 
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace vernier {
 
-bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
+bool FeedInference::IsSaved(size_t index, int64_t iteration) const {
   if (progress_ == nullptr || !live_[index].alive()) return false;
   if (IsSample(index, iteration)) return false;
   if (live_.sequences().StateIsInside(index) && !IsSequenceSaved(index, iteration)) return false;
@@ -19,7 +19,7 @@ bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
 
 // Step 0 shows nothing of what is fed back, and what was saved may go further than this run: the
 // last step of the first sequence is made again, too.
-bool LiveInference::IsSample(size_t index, int64_t iteration) const {
+bool FeedInference::IsSample(size_t index, int64_t iteration) const {
   if (progress_->IsSample(index, iteration)) return true;
   const StepStates* const steps = live_.steps();
   if (steps == nullptr || iteration < 0 || iteration >= progress_->iterations(index)) return false;
@@ -29,7 +29,7 @@ bool LiveInference::IsSample(size_t index, int64_t iteration) const {
 
 // A state inside is not saved: a sequence of which any step but the first is to be made, or cannot
 // be read, is made from its first on. So is the first sequence, for its sample.
-bool LiveInference::IsSequenceSaved(size_t index, int64_t iteration) const {
+bool FeedInference::IsSequenceSaved(size_t index, int64_t iteration) const {
   const StepPosition here = live_.steps()->timeline().Of(iteration);
   const int64_t first = iteration - here.step, last = first + here.steps - 1;
   SavedSequence& known = sequences_[index];
@@ -42,7 +42,7 @@ bool LiveInference::IsSequenceSaved(size_t index, int64_t iteration) const {
 }
 
 // What the runner's process would receive: with --batch-feeds for the whole inference at hand.
-Result<InputHashes> LiveInference::HashInputs(size_t index, const TensorMap& feed) {
+Result<InputHashes> FeedInference::HashInputs(size_t index, const TensorMap& feed) {
   if (live_.batches() != nullptr) return live_.batches()->HashInputs(index);
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed own, live_.feeds().Coerce(index, feed));
   return HashBatch({0, {std::move(own.tensors)}});
@@ -50,7 +50,7 @@ Result<InputHashes> LiveInference::HashInputs(size_t index, const TensorMap& fee
 
 // The part of a shard knows what each iteration was made from: SavedProgress has seen that it was
 // this feed.
-Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, const TensorMap& feed,
+Result<std::optional<IterationResult>> FeedInference::TakeSaved(size_t index, const TensorMap& feed,
                                                                 int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
   if (plan_.shard.wanted() && plan_.execution.hash_inputs) {
@@ -62,7 +62,7 @@ Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, co
 }
 
 // What is there already is not sent ahead.
-WorkMeanwhile LiveInference::UnlessSaved(size_t index, int64_t next,
+WorkMeanwhile FeedInference::UnlessSaved(size_t index, int64_t next,
                                          const WorkMeanwhile& meanwhile) const {
   if (progress_ == nullptr || !meanwhile.next_feed) return meanwhile;
   const auto unless_saved = [this, index, next, feed = meanwhile.next_feed](size_t behind) {
@@ -73,19 +73,20 @@ WorkMeanwhile LiveInference::UnlessSaved(size_t index, int64_t next,
   return {unless_saved, meanwhile.when_sent};
 }
 
-Status LiveInference::CheckSample(size_t index, int64_t iteration,
+Status FeedInference::CheckSample(size_t index, int64_t iteration,
                                   const std::optional<IterationResult>& result) const {
   const bool sample = result && progress_ != nullptr && IsSample(index, iteration);
   return sample ? progress_->Check(index, iteration, *result) : Status();
 }
 
-Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, int64_t iteration) {
+Result<IterationOutputs> FeedInference::InferSideBySide(const TensorMap& feed, int64_t iteration) {
   std::vector<size_t> who;
   for (size_t i = 0; i < live_.size(); ++i) {
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
     if (!IsSaved(i, iteration)) who.push_back(i);
   }
-  VERNIER_ASSIGN_OR_RETURN(LiveRuns::SideBySide made, live_.InferSideBySide(who, feed, iteration));
+  VERNIER_ASSIGN_OR_RETURN(InferenceScheduler::SideBySide made,
+                           live_.InferSideBySide(who, feed, iteration));
   IterationOutputs outputs;
   Status first;
   for (size_t i = 0; i < live_.size(); ++i) {
@@ -101,7 +102,7 @@ Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, i
   return outputs;
 }
 
-void LiveInference::SendAhead(const TensorMap& feed, int64_t iteration) {
+void FeedInference::SendAhead(const TensorMap& feed, int64_t iteration) {
   std::vector<size_t> who;
   for (size_t i = 0; i < live_.size(); ++i) {
     const bool saved =
@@ -111,8 +112,8 @@ void LiveInference::SendAhead(const TensorMap& feed, int64_t iteration) {
   live_.lanes()->Send(who, feed, iteration);
 }
 
-Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int64_t iteration) {
-  LiveRuns::InLanes made = live_.Collect(iteration);
+Result<IterationOutputs> FeedInference::InferInLanes(const TensorMap& feed, int64_t iteration) {
+  InferenceScheduler::InLanes made = live_.Collect(iteration);
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
@@ -126,7 +127,7 @@ Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int6
   return outputs;
 }
 
-Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration,
+Result<IterationOutputs> FeedInference::InferAll(const TensorMap& feed, int64_t iteration,
                                                  const WorkMeanwhile& meanwhile) {
   if (live_.lanes() != nullptr) return InferInLanes(feed, iteration);
   if (plan_.execution.parallel) return InferSideBySide(feed, iteration);
@@ -142,7 +143,7 @@ Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t 
   return outputs;
 }
 
-Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, const TensorMap& feed,
+Result<std::optional<IterationResult>> FeedInference::InferOne(size_t index, const TensorMap& feed,
                                                                int64_t iteration,
                                                                const WorkMeanwhile& meanwhile) {
   VERNIER_TRY(PrepareBounds(index, feed, iteration));
@@ -156,7 +157,7 @@ Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, con
   return result;
 }
 
-Status LiveInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration) {
+Status FeedInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration) {
   if (!bounds_.needed() || !live_[index].opened()) return {};
   // What is measured is decided on iteration 0, for all.
   const bool decided = plan_.noise_floor && !bounds_.last_feed().empty();
@@ -169,7 +170,7 @@ Status LiveInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t
   return plan_.noise_floor && index == 0 ? OpenNoise() : Status();
 }
 
-Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
+Status FeedInference::TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                                  const std::optional<IterationResult>& result) {
   if (!result) return {};
   if (logger_.Enabled(Severity::kInfo)) {
@@ -192,7 +193,7 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
 }
 
 // What the next step is fed with, of outputs that no runner is to blame for.
-Status LiveInference::RememberSaved(size_t index, int64_t iteration,
+Status FeedInference::RememberSaved(size_t index, int64_t iteration,
                                     const IterationResult& result) {
   Status state = live_.steps()->Remember(index, result.outputs);
   if (state.ok()) state = live_.steps()->CheckHandedOn(index, plan_.lenient);
@@ -202,7 +203,7 @@ Status LiveInference::RememberSaved(size_t index, int64_t iteration,
 
 // Of the first step: what a runner declares of its inputs and outputs leaves sizes open. Which
 // inputs --map-inputs gives it is not known where it declares none.
-Status LiveInference::SeeSizes(size_t index, const TensorMap& feed, const IterationResult& result,
+Status FeedInference::SeeSizes(size_t index, const TensorMap& feed, const IterationResult& result,
                                StepStates& steps) {
   const bool mapped = live_[index].inputs_unknown() && !plan_.inputs.map_words.empty();
   if (!steps.WantsToSee(index) || mapped) return {};
@@ -212,7 +213,7 @@ Status LiveInference::SeeSizes(size_t index, const TensorMap& feed, const Iterat
 
 // Scripts import modules when they need them. Not so often that it would take more than a twentieth
 // of the time.
-Status LiveInference::NoteMadeWith() {
+Status FeedInference::NoteMadeWith() {
   constexpr int kRarely = 20;
   const Clock::time_point begin = Clock::now();
   // Workers of lanes are busy, and one may wait for what another is not given yet.
@@ -225,7 +226,7 @@ Status LiveInference::NoteMadeWith() {
 }
 
 // Once: on iteration 0, so that the bound of an iteration does not depend on those before it.
-Status LiveInference::MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,
+Status FeedInference::MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,
                                    const IterationResult& result) {
   if (!noise_ || index != 0) return {};
   if (noise_->lost_worker()) VERNIER_TRY(OpenTwin());
@@ -237,7 +238,7 @@ Status LiveInference::MeasureNoise(size_t index, const TensorMap& feed, int64_t 
 
 // Under numbers that neither warm-ups nor the shard's own iterations have: a feed that was sent is
 // known by its number.
-Result<IterationOutputs> LiveInference::InferToDecide(const TensorMap& feed, int64_t iteration) {
+Result<IterationOutputs> FeedInference::InferToDecide(const TensorMap& feed, int64_t iteration) {
   const int64_t number = -1 - plan_.execution.warm_up - iteration;
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
@@ -252,21 +253,21 @@ Result<IterationOutputs> LiveInference::InferToDecide(const TensorMap& feed, int
   return outputs;
 }
 
-Status LiveInference::OpenNoise() {
+Status FeedInference::OpenNoise() {
   logger_.Start("Measuring the noise of " + live_[0].name() + " with other settings");
   VERNIER_ASSIGN_OR_RETURN(noise_, NoiseFloor::Create(plan_.runners[0], live_[0].backend()));
   return OpenTwin();
 }
 
 // The twin of the first runner, which noise is measured with.
-Status LiveInference::OpenTwin() {
+Status FeedInference::OpenTwin() {
   RunnerOpener& opener = live_.opener();
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, opener.ModelOf(noise_->plan()));
   VERNIER_ASSIGN_OR_RETURN(const auto source, opener.SourceOf(model, logger_));
   return noise_->Open(opener.workers(), *source);
 }
 
-LiveInference::~LiveInference() {
+FeedInference::~FeedInference() {
   if (noise_) (void)noise_->Close();  // everything it was for is there
 }
 

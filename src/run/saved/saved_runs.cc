@@ -1,4 +1,4 @@
-#include "run/saved/loaded_runs.h"
+#include "run/saved/saved_runs.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -101,7 +101,7 @@ uint64_t FirstOf(const std::string& path) {
 }
 
 // Files that number their iterations from elsewhere than 0 may do so alike.
-Status CheckFirstNumbers(const RunPlan& plan, const std::vector<LoadedRuns::Run>& runs) {
+Status CheckFirstNumbers(const RunPlan& plan, const std::vector<SavedRuns::Run>& runs) {
   const auto shifted = std::ranges::find_if(runs, [](const auto& run) { return run.first != 0; });
   if (shifted == runs.end()) return {};
   const bool alike =
@@ -128,21 +128,21 @@ std::string NameOfPlace(const std::string& path) {
 
 }  // namespace
 
-Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
+Result<SavedRuns> SavedRuns::Open(const RunPlan& plan, LoadRule rule) {
   const bool in_order = plan.lenient && !plan.strict;
   if (!in_order) {
     VERNIER_TRY(CheckGaps(plan));
     VERNIER_TRY(CheckFoldersOfShards(plan.load_outputs));
     VERNIER_TRY(CheckSidesOfShards(plan.load_outputs));
   }
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded, Open(plan.load_outputs, rule, plan.load_labels));
+  VERNIER_ASSIGN_OR_RETURN(SavedRuns loaded, Open(plan.load_outputs, rule, plan.load_labels));
   if (!in_order) VERNIER_TRY(CheckFirstNumbers(plan, loaded.runs_));
   return loaded;
 }
 
-Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule,
-                                    const std::vector<std::string>& labels) {
-  LoadedRuns loaded;
+Result<SavedRuns> SavedRuns::Open(const std::vector<std::string>& paths, LoadRule rule,
+                                  const std::vector<std::string>& labels) {
+  SavedRuns loaded;
   for (size_t place = 0; place < paths.size(); ++place) {
     const std::string& path = paths[place];
     const std::string label = place < labels.size() ? labels[place] : "";
@@ -166,25 +166,25 @@ Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadR
   return loaded;
 }
 
-bool LoadedRuns::AreTheSame(size_t a, size_t b) const {
+bool SavedRuns::AreTheSame(size_t a, size_t b) const {
   if (places_[a].run != places_[b].run) return false;
   std::error_code error;
   return std::filesystem::equivalent(runs_[a].path, runs_[b].path, error);
 }
 
-std::optional<uint64_t> LoadedRuns::FeedOf(int64_t iteration) const {
+std::optional<uint64_t> SavedRuns::FeedOf(int64_t iteration) const {
   for (size_t i = 0; i < runs_.size(); ++i) {
     if (const std::optional<uint64_t> feed = FeedOf(i, iteration)) return feed;
   }
   return std::nullopt;
 }
 
-std::optional<uint64_t> LoadedRuns::FeedOf(size_t run, int64_t iteration) const {
+std::optional<uint64_t> SavedRuns::FeedOf(size_t run, int64_t iteration) const {
   if (iteration >= runs_[run].iterations) return std::nullopt;
   return places_[run].reader->FeedOf(places_[run].run, static_cast<size_t>(iteration));
 }
 
-std::vector<int64_t> LoadedRuns::StepsOf(size_t run) const {
+std::vector<int64_t> SavedRuns::StepsOf(size_t run) const {
   std::vector<int64_t> steps;
   std::optional<uint64_t> last;
   for (int64_t i = 0; i < runs_[run].iterations; ++i) {
@@ -198,14 +198,14 @@ std::vector<int64_t> LoadedRuns::StepsOf(size_t run) const {
   return any ? steps : std::vector<int64_t>();
 }
 
-Status LoadedRuns::CheckIntact() const {
+Status SavedRuns::CheckIntact() const {
   for (const Place& place : places_) {
     if (place.reader != nullptr) VERNIER_TRY(place.reader->CheckIntact());
   }
   return {};
 }
 
-Result<IterationResult> LoadedRuns::Read(size_t run, int64_t iteration, Logger& logger) {
+Result<IterationResult> SavedRuns::Read(size_t run, int64_t iteration, Logger& logger) {
   const Place& place = places_[run];
   if (iteration == 0 && place.announces) {
     logger.Info("Loading inference results from " + runs_[run].path);

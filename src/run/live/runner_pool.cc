@@ -1,4 +1,4 @@
-#include "run/live/live_runners.h"
+#include "run/live/runner_pool.h"
 
 #include <algorithm>
 #include <limits>
@@ -20,8 +20,8 @@ std::vector<std::string> RunnerNames(const std::vector<RunnerPlan>& runners) {
 
 }  // namespace
 
-LiveRunners::LiveRunners(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-                         const Embedder* caller, const LiveRunner::Waiting& waiting)
+RunnerPool::RunnerPool(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+                       const Embedder* caller, const RunnerSession::Waiting& waiting)
     : plan_(WithSharedThreads(plan)),
       logger_(logger),
       interrupted_(interrupted),
@@ -33,49 +33,49 @@ LiveRunners::LiveRunners(const RunPlan& plan, const std::atomic<int>& interrupte
       feeds_(plan_, InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners)), runners_,
              steps_, reports_) {
   for (const RunnerPlan& runner : plan_.runners) {
-    LiveRunner& added = runners_.emplace_back(runner, waiting);
+    RunnerSession& added = runners_.emplace_back(runner, waiting);
     if (plan.lenient) added.LeaveOutParts();
   }
 }
 
-bool LiveRunners::any_alive() const {
+bool RunnerPool::any_alive() const {
   return std::any_of(runners_.begin(), runners_.end(),
-                     [](const LiveRunner& runner) { return runner.alive(); });
+                     [](const RunnerSession& runner) { return runner.alive(); });
 }
 
-bool LiveRunners::any_failed() const {
+bool RunnerPool::any_failed() const {
   return std::ranges::any_of(runners_,
-                             [](const LiveRunner& runner) { return !runner.failure().ok(); });
+                             [](const RunnerSession& runner) { return !runner.failure().ok(); });
 }
 
-bool LiveRunners::lacks_needed() const {
-  return needs_every_runner_ && std::ranges::any_of(runners_, [](const LiveRunner& runner) {
+bool RunnerPool::lacks_needed() const {
+  return needs_every_runner_ && std::ranges::any_of(runners_, [](const RunnerSession& runner) {
            return runner.failure().code() == StatusCode::kUnavailable;
          });
 }
 
-bool LiveRunners::any_marked() const {
+bool RunnerPool::any_marked() const {
   return std::ranges::any_of(plan_.runners,
                              [](const RunnerPlan& runner) { return runner.model.edited(); });
 }
 
-std::vector<std::string> LiveRunners::names() const { return RunnerNames(plan_.runners); }
+std::vector<std::string> RunnerPool::names() const { return RunnerNames(plan_.runners); }
 
-size_t LiveRunners::CommonIterations() const {
+size_t RunnerPool::CommonIterations() const {
   int64_t common = std::numeric_limits<int64_t>::max();
-  for (const LiveRunner& runner : runners_) {
+  for (const RunnerSession& runner : runners_) {
     if (runner.alive()) common = std::min(common, runner.iterations());
   }
   return static_cast<size_t>(common);
 }
 
-void LiveRunners::Start() {
+void RunnerPool::Start() {
   if (plan_.execution.WorkersOfRunner() > 1) logger_.Info(NoteOfSharedThreads(plan_));
   for (size_t i = 0; i < runners_.size(); ++i) StartOne(i);
 }
 
-Status LiveRunners::Open(size_t index, PythonFeeds python) {
-  LiveRunner& runner = runners_[index];
+Status RunnerPool::Open(size_t index, PythonFeeds python) {
+  RunnerSession& runner = runners_[index];
   python_feeds_ = python;
   if (!runner.alive()) return {};
   VERNIER_TRY(feeds_.status());
@@ -95,24 +95,25 @@ Status LiveRunners::Open(size_t index, PythonFeeds python) {
   return steps_.Pair(index);
 }
 
-Status LiveRunners::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
+Status RunnerPool::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
   steps_.ForgetInside(index);
   return opener_.Open(index, runners_[index], plan, python_feeds_, logger);
 }
 
 // Each restart follows the failure of a runner, so there are fewer of them than runners. Not in
 // process: what hangs there goes on and may hold the framework's locks.
-const LiveRunner* LiveRunners::WhoEndedWorkerOf(const LiveRunner& runner) const {
+const RunnerSession* RunnerPool::WhoEndedWorkerOf(const RunnerSession& runner) const {
   if (!runner.alive() || !runner.lost_worker() || plan_.execution.in_process) return nullptr;
-  const auto guilty = std::find_if(runners_.begin(), runners_.end(), [&](const LiveRunner& other) {
-    return !other.alive() && other.shared_worker_with(runner);
-  });
+  const auto guilty =
+      std::find_if(runners_.begin(), runners_.end(), [&](const RunnerSession& other) {
+        return !other.alive() && other.shared_worker_with(runner);
+      });
   return guilty == runners_.end() ? nullptr : &*guilty;
 }
 
-Status LiveRunners::BringBack(size_t index) {
-  LiveRunner& runner = runners_[index];
-  const LiveRunner* const guilty = WhoEndedWorkerOf(runner);
+Status RunnerPool::BringBack(size_t index) {
+  RunnerSession& runner = runners_[index];
+  const RunnerSession* const guilty = WhoEndedWorkerOf(runner);
   if (guilty == nullptr) return {};
   const std::string why = guilty->name() + " ended the worker that they shared";
   logger_.Warning(PadName(runner.name()) + " | Starting again in another worker: " + why);
@@ -123,11 +124,11 @@ Status LiveRunners::BringBack(size_t index) {
   return runner.alive() ? OpenModel(index, plan, unheard) : Status();
 }
 
-Status LiveRunners::ReopenFor(std::span<const DimSize> found) {
+Status RunnerPool::ReopenFor(std::span<const DimSize> found) {
   plan_.inputs.found_dims.assign(found.begin(), found.end());
   NoLog unheard;
   for (size_t i = 0; i < runners_.size(); ++i) {
-    LiveRunner& runner = runners_[i];
+    RunnerSession& runner = runners_[i];
     const bool of_sizes = runner.backend().Has(BackendTrait::kBuildsEngines);
     if (!of_sizes || !runner.alive() || !runner.opened()) continue;
     (void)runner.Close();
@@ -138,8 +139,8 @@ Status LiveRunners::ReopenFor(std::span<const DimSize> found) {
   return {};
 }
 
-void LiveRunners::Close(size_t index, const std::function<Status()>& others) {
-  LiveRunner& runner = runners_[index];
+void RunnerPool::Close(size_t index, const std::function<Status()>& others) {
+  RunnerSession& runner = runners_[index];
   // What another one did to the worker that they shared is not this one's failure.
   const bool was_alive = runner.alive() && WhoEndedWorkerOf(runner) == nullptr;
   Status status = runner.Close();
@@ -149,10 +150,10 @@ void LiveRunners::Close(size_t index, const std::function<Status()>& others) {
   if (was_alive && !status.ok() && !interrupted) reports_.Fail(runner, status);
 }
 
-std::vector<RunnerRecord> LiveRunners::Records() const {
+std::vector<RunnerRecord> RunnerPool::Records() const {
   std::vector<RunnerRecord> records;
   for (size_t i = 0; i < runners_.size(); ++i) {
-    const LiveRunner& runner = runners_[i];
+    const RunnerSession& runner = runners_[i];
     RunnerRecord record = runner.Describe();
     record.latency = runner.times().Summary();
     record.received = runner.received().All();

@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 
 namespace vernier {
 
-Status LiveRuns::OpenLanes() {
+Status InferenceScheduler::OpenLanes() {
   const int64_t at_once = plan().execution.batch_feeds;
   if ((plan().execution.WorkersOfRunner() <= 1 && at_once <= 1) || lanes() != nullptr) return {};
   if (at_once > 1) {
@@ -28,7 +28,7 @@ Status LiveRuns::OpenLanes() {
   return {};
 }
 
-Status LiveRuns::WarmReplicas(size_t index, const TensorMap& feed, int64_t iteration) {
+Status InferenceScheduler::WarmReplicas(size_t index, const TensorMap& feed, int64_t iteration) {
   if (lanes() == nullptr || !(*this)[index].alive()) return {};
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, feeds().Coerce(index, feed));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block,
@@ -36,9 +36,10 @@ Status LiveRuns::WarmReplicas(size_t index, const TensorMap& feed, int64_t itera
   return replicas_->Warm(index, block, iteration);
 }
 
-Result<std::optional<IterationResult>> LiveRuns::WarmUpBatch(size_t index, const TensorMap& feed,
-                                                             int64_t iteration) {
-  LiveRunner& runner = (*this)[index];
+Result<std::optional<IterationResult>> InferenceScheduler::WarmUpBatch(size_t index,
+                                                                       const TensorMap& feed,
+                                                                       int64_t iteration) {
+  RunnerSession& runner = (*this)[index];
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
                            feeds().CoerceAndNote(index, feed, iteration));
   reports().LogInputs(runner);
@@ -47,14 +48,14 @@ Result<std::optional<IterationResult>> LiveRuns::WarmUpBatch(size_t index, const
   return Finish(index, iteration, runner.Infer(block, iteration));
 }
 
-LiveRuns::InLanes LiveRuns::Collect(int64_t iteration) {
+InferenceScheduler::InLanes InferenceScheduler::Collect(int64_t iteration) {
   lanes()->Collect(iteration);
   return {*this, iteration};
 }
 
-Result<std::optional<IterationResult>> LiveRuns::InLanes::Take(size_t index,
-                                                               const TensorMap& feed) {
-  LiveRunner& runner = runs_[index];
+Result<std::optional<IterationResult>> InferenceScheduler::InLanes::Take(size_t index,
+                                                                         const TensorMap& feed) {
+  RunnerSession& runner = runs_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
   LaneInference& lanes = *runs_.lanes();
   if (!lanes.Has(index)) {
@@ -79,7 +80,7 @@ Result<std::optional<IterationResult>> LiveRuns::InLanes::Take(size_t index,
   return std::optional<IterationResult>();
 }
 
-std::vector<LoadedModule> LiveRuns::LoadedModules() {
+std::vector<LoadedModule> InferenceScheduler::LoadedModules() {
   if (lanes() != nullptr) lanes()->Wait();
   return opener().workers().LoadedModules();
 }

@@ -1,5 +1,5 @@
 // Runners one inference at a time, with workers that do as each test says.
-#include "run/live/live_runs.h"
+#include "run/live/inference_scheduler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,14 +26,14 @@ using testing_workers::InRun;
 using testing_workers::Refuses;
 using testing_workers::RunnersOf;
 
-class LiveRunsTest : public testing::Test {
+class InferenceSchedulerTest : public testing::Test {
  protected:
   // Opens models named "a", "b", ..., one runner each, that share a worker.
-  LiveRuns& Open(const std::map<std::string, FakeModel>& models) {
+  InferenceScheduler& Open(const std::map<std::string, FakeModel>& models) {
     plan_.runners = RunnersOf(models);
     workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
     caller_.workers = workers_.get();
-    live_ = std::make_unique<LiveRuns>(plan_, interrupted_, log_, &caller_);
+    live_ = std::make_unique<InferenceScheduler>(plan_, interrupted_, log_, &caller_);
     live_->Start();
     for (size_t i = 0; i < live_->size(); ++i) EXPECT_TRUE(live_->Open(i).ok());
     return *live_;
@@ -64,11 +64,11 @@ class LiveRunsTest : public testing::Test {
   NoLog log_;
   std::unique_ptr<FakeWorkers> workers_;
   Embedder caller_;
-  std::unique_ptr<LiveRuns> live_;
+  std::unique_ptr<InferenceScheduler> live_;
 };
 
-TEST_F(LiveRunsTest, RunnersOfOneBackendShareAWorker) {
-  LiveRuns& live = Open({{"a", Adds(1)}, {"b", Adds(2)}});
+TEST_F(InferenceSchedulerTest, RunnersOfOneBackendShareAWorker) {
+  InferenceScheduler& live = Open({{"a", Adds(1)}, {"b", Adds(2)}});
   EXPECT_EQ(workers_->started(), 1u);
   EXPECT_EQ(Infer(0, 5, 0), 6);
   EXPECT_EQ(Infer(1, 5, 0), 7);
@@ -76,13 +76,13 @@ TEST_F(LiveRunsTest, RunnersOfOneBackendShareAWorker) {
   EXPECT_EQ(live.CommonIterations(), 1u);
 }
 
-TEST_F(LiveRunsTest, WithUseSubprocessEachHasItsOwn) {
+TEST_F(InferenceSchedulerTest, WithUseSubprocessEachHasItsOwn) {
   plan_.execution.use_subprocess = true;
   Open({{"a", Adds(1)}, {"b", Adds(2)}});
   EXPECT_EQ(workers_->started(), 2u);
 }
 
-TEST_F(LiveRunsTest, ALoneRunnerIsSentTheNextFeedWhileItAnswers) {
+TEST_F(InferenceSchedulerTest, ALoneRunnerIsSentTheNextFeedWhileItAnswers) {
   Open({{"a", Adds(1)}});
   const TensorMap next = FeedOf(20);
   EXPECT_FALSE(Offer(next, 0));  // how long it takes is not known yet
@@ -90,8 +90,8 @@ TEST_F(LiveRunsTest, ALoneRunnerIsSentTheNextFeedWhileItAnswers) {
   EXPECT_EQ(Infer(0, 20, 2), 21);
 }
 
-TEST_F(LiveRunsTest, AnAnswerThatIsNotWantedAnyMoreIsNobodysFailure) {
-  LiveRuns& live = Open({{"a", Adds(1, InRun(2, Dies()))}});
+TEST_F(InferenceSchedulerTest, AnAnswerThatIsNotWantedAnyMoreIsNobodysFailure) {
+  InferenceScheduler& live = Open({{"a", Adds(1, InRun(2, Dies()))}});
   EXPECT_EQ(Infer(0, 1, 0), 2);
   const TensorMap next = FeedOf(20);
   ASSERT_TRUE(Offer(next, 1));
@@ -100,8 +100,8 @@ TEST_F(LiveRunsTest, AnAnswerThatIsNotWantedAnyMoreIsNobodysFailure) {
   EXPECT_EQ(live[0].iterations(), 2);
 }
 
-TEST_F(LiveRunsTest, AnAnswerThatIsWantedFailsInItsOwnIteration) {
-  LiveRuns& live = Open({{"a", Adds(1, InRun(2, Dies()))}});
+TEST_F(InferenceSchedulerTest, AnAnswerThatIsWantedFailsInItsOwnIteration) {
+  InferenceScheduler& live = Open({{"a", Adds(1, InRun(2, Dies()))}});
   EXPECT_EQ(Infer(0, 1, 0), 2);
   const TensorMap next = FeedOf(20);
   ASSERT_TRUE(Offer(next, 1));
@@ -109,15 +109,15 @@ TEST_F(LiveRunsTest, AnAnswerThatIsWantedFailsInItsOwnIteration) {
   EXPECT_EQ(live[0].failure().message(), "closed its connection while running iteration 2");
 }
 
-TEST_F(LiveRunsTest, SeveralRunnersAreSentNothingAhead) {
+TEST_F(InferenceSchedulerTest, SeveralRunnersAreSentNothingAhead) {
   Open({{"a", Adds(1)}, {"b", Adds(1)}});
   const TensorMap next = FeedOf(20);
   EXPECT_FALSE(Offer(next, 0));
   EXPECT_FALSE(Offer(next, 1));
 }
 
-TEST_F(LiveRunsTest, ARunnerThatHasFailedIsAskedNoMore) {
-  LiveRuns& live = Open({{"a", Adds(1, InRun(0, Refuses("no room")))}});
+TEST_F(InferenceSchedulerTest, ARunnerThatHasFailedIsAskedNoMore) {
+  InferenceScheduler& live = Open({{"a", Adds(1, InRun(0, Refuses("no room")))}});
   EXPECT_EQ(Infer(0, 1, 0), -1);
   EXPECT_EQ(live[0].failure().message(), "no room");
   EXPECT_EQ(live[0].failure().code(), StatusCode::kBackend);
@@ -125,32 +125,32 @@ TEST_F(LiveRunsTest, ARunnerThatHasFailedIsAskedNoMore) {
   EXPECT_FALSE(live.any_alive());
 }
 
-TEST_F(LiveRunsTest, AFeedThatDoesNotFitIsNotTheRunnersFault) {
-  LiveRuns& live = Open({{"a", Adds(1)}});
+TEST_F(InferenceSchedulerTest, AFeedThatDoesNotFitIsNotTheRunnersFault) {
+  InferenceScheduler& live = Open({{"a", Adds(1)}});
   const TensorMap wrong = {{"x", Floats({3}, {1, 2, 3})}};
   EXPECT_EQ(live.Infer(0, wrong, 0).status().code(), StatusCode::kMalformed);
   EXPECT_TRUE(live[0].alive());
 }
 
-TEST_F(LiveRunsTest, WhatWasInferredBeforehandIsNotInferredAgain) {
-  LiveRuns& live = Open({{"a", Adds(1, InRun(1, Refuses("asked twice")))}});
+TEST_F(InferenceSchedulerTest, WhatWasInferredBeforehandIsNotInferredAgain) {
+  InferenceScheduler& live = Open({{"a", Adds(1, InRun(1, Refuses("asked twice")))}});
   EXPECT_TRUE(live.InferBeforehand(0, FeedOf(3), 0).ok());
   EXPECT_EQ(Infer(0, 3, 0), 4);
   EXPECT_EQ(live[0].iterations(), 1);
 }
 
-TEST_F(LiveRunsTest, ATrialLeavesNoTrace) {
-  LiveRuns& live = Open({{"a", Adds(1, InRun(0, Refuses("not with this")))}});
+TEST_F(InferenceSchedulerTest, ATrialLeavesNoTrace) {
+  InferenceScheduler& live = Open({{"a", Adds(1, InRun(0, Refuses("not with this")))}});
   EXPECT_EQ(TryInference(live, 0, FeedOf(3)).status().message(), "not with this");
   EXPECT_TRUE(live[0].alive());
   EXPECT_EQ(live[0].iterations(), 0);
   EXPECT_EQ(Infer(0, 3, 0), 4);
 }
 
-TEST_F(LiveRunsTest, FeedsAreMadeForTheFirstRunnerThatIsThere) {
+TEST_F(InferenceSchedulerTest, FeedsAreMadeForTheFirstRunnerThatIsThere) {
   FakeModel broken = Adds(1);
   broken.open = BackendError("operator Foo is unknown");
-  LiveRuns& live = Open({{"a", broken}, {"b", Adds(1)}});
+  InferenceScheduler& live = Open({{"a", broken}, {"b", Adds(1)}});
   EXPECT_FALSE(live[0].opened());
   const Result<std::vector<TensorInfo>> inputs = live.feeds().InputsToFeed(false, {});
   ASSERT_TRUE(inputs.ok());
