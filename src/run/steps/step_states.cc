@@ -6,22 +6,13 @@
 #include "run/steps/state_likeness.h"
 #include "run/steps/step_tensors.h"
 #include "util/text/quoted.h"
-#include "util/values/joined.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {
 
 bool FeedsInput(std::span<const StatePair> pairs, const std::string& input) {
   return std::ranges::any_of(pairs, [&](const StatePair& pair) { return pair.input == input; });
-}
-
-bool IsAmongNames(std::span<const std::string> names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-std::string FirstQuoted(std::span<const std::string> names) {
-  constexpr size_t kMost = 8;
-  return JoinedUpTo(names, kMost, Quoted);
 }
 
 // Is the source of --map-inputs this tensor, or a form of it: "state[0:1]"?
@@ -136,7 +127,7 @@ Status StepStates::CheckFed(size_t runner) const {
   if (shares_state() || !here.paired || states.empty()) return {};
   const std::string& name = shown_[runner];
   for (const std::string& input : states) {
-    if (!IsAmongNames(here.inputs, input) || FeedsInput(here.pairs, input)) continue;
+    if (!ListHas(here.inputs, input) || FeedsInput(here.pairs, input)) continue;
     return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " + name +
                            " after the first step; say which output does: " + name +
                            ":OUTPUT:" + input);
@@ -176,7 +167,7 @@ std::vector<TensorInfo> StepStates::InputsOfStateRunner() const {
 }
 
 bool StepStates::MayBeginWith(const std::string& input) const {
-  if (shares_state()) return IsAmongNames(StateInputs(), input);
+  if (shares_state()) return ListHas(StateInputs(), input);
   return std::ranges::any_of(runners_,
                              [&](const Runner& runner) { return FeedsInput(runner.pairs, input); });
 }
@@ -221,7 +212,7 @@ Status StepStates::EnterZeros(const TensorMap& feed) {
     for (const StatePair& pair : runners_[i].pairs) {
       const Tensor* const zeros = Find(feed, pair.input);
       const TensorInfo* const info = FindInfo(runners_[i].infos, pair.input);
-      const bool made = zeros != nullptr && IsAmongNames(firsts_.zeros, pair.input);
+      const bool made = zeros != nullptr && ListHas(firsts_.zeros, pair.input);
       if (!made || info == nullptr || info->dtype == zeros->dtype()) continue;
       if (BitsOf(info->dtype) == 0) continue;
       VERNIER_ASSIGN_OR_RETURN(Tensor own, MakeZeros(info->dtype, zeros->dims()));
@@ -314,7 +305,7 @@ Result<TensorMap> StepStates::WithState(size_t runner, const TensorMap& mapped,
 }
 
 bool StepStates::IsForeign(const Runner& runner, const std::string& input) const {
-  if (IsAmongNames(runner.inputs, input) || Feeds(runner, input)) return false;
+  if (ListHas(runner.inputs, input) || Feeds(runner, input)) return false;
   return std::ranges::any_of(runners_, [&](const Runner& other) { return Feeds(other, input); });
 }
 

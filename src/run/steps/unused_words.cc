@@ -13,11 +13,6 @@
 namespace vernier {
 namespace {
 
-std::string FirstQuoted(std::span<const std::string> names) {
-  constexpr size_t kMost = 8;
-  return JoinedUpTo(names, kMost, Quoted);
-}
-
 // Of two colons the first may be meant to stand behind the label of a runner.
 std::string UnknownLabel(const FeedBackWord& word) {
   const size_t colon = word.rest.find(':');
