@@ -352,18 +352,21 @@ std::optional<PassedOn> PassedDifferences::OfLargest(const OnnxNode& node) {
   return PassedOn{std::sqrt(mean) / scale, largest / scale, 0, 0, 0};
 }
 
-std::optional<double> PassedDifferences::Shift(const OnnxNode& node) {
+double PassedDifferences::Shift(const OnnxNode& node, DType codes) {
   if (model_.graph().Inputs(node).size() < 3) return 0;
   const auto zero = Find(node, 2);
   if (zero && std::ranges::all_of(zero->a, [](double z) { return z == 0; })) return 0;
   const auto operands = Scaled(node);
-  if (!operands) return {};
+  if (!operands) {
+    const int bits = BitsOf(codes);
+    return zero && bits > 0 ? Rms(zero->a) * kRangeInDeviations / std::exp2(bits) : 0;
+  }
   double shifts = 0, values = 0;
   const auto add = [&](const double* x, const double*) {
     shifts += Square(x[1] * x[2]);
     values += Square(x[1] * (x[0] - x[2]));
   };
-  if (!ForEachElement(*operands, add) || !(values > 0)) return {};
+  if (!ForEachElement(*operands, add) || !(values > 0)) return 0;
   return std::sqrt(shifts / values);
 }
 

@@ -45,8 +45,8 @@ class PassedDifferences {
   std::optional<PassedOn> Of(const OnnxNode& node, size_t output, DType type, PassedLimits limits);
 
   /// How large the products of scale and zero point are beside the values that are left: of a
-  /// DequantizeLinear.
-  std::optional<double> Shift(const OnnxNode& node);
+  /// DequantizeLinear of codes of that type. Where they are not known they count as typical ones.
+  double Shift(const OnnxNode& node, DType codes);
 
   /// Whether a tensor has whole numbers of at most that size on both sides, as far as is known.
   bool IsWhole(std::string_view name, double most);
