@@ -58,10 +58,17 @@ class PassedDifferences {
   std::optional<PassedOn> OfQuotients(const OnnxNode& node, DType type, PassedLimits limits);
   std::optional<PassedOn> OfSteps(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfRange(const OnnxNode& node, size_t output, PassedLimits limits);
-  std::optional<PassedOn> OfConvolution(const OnnxNode& node);
+  std::optional<PassedOn> OfConvolution(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfProduct(const OnnxNode& node);
   std::optional<PassedOn> OfLargest(const OnnxNode& node);
   std::optional<PassedOn> OfGather(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfSplit(const OnnxNode& node, size_t output, PassedLimits limits);
+  std::optional<PassedOn> OfNormalisation(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfSoftmax(const OnnxNode& node, PassedLimits limits);
+  /// The share of a convolution's output that reads a value which differs by more than the limit,
+  /// at most: each place is counted as often as it is read.
+  double ShareReached(const OnnxNode& node, const Operand& x, const Dims& w, const Dims& y,
+                      double limit) const;
   /// Of a product's differences, where a row has all of one sign, say; 0: not known.
   static double RmsOfSums(const Operand& x, const Operand& w, bool by_rows);
   std::optional<PassedOn> OfLstm(const OnnxNode& node, size_t output, PassedLimits limits);
