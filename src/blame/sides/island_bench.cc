@@ -83,6 +83,7 @@ Status IslandBench::Open(Group& group, const IslandFeed& feed) {
   }
   group.inputs = std::move(model.inputs);
   group.outputs = std::move(model.outputs);
+  group.made = std::move(model.made);
   const auto look = [&](const OnnxModel& parts) {
     group.steps.reset();
     if (HasQuantisers(parts)) group.steps = parts;
@@ -92,14 +93,19 @@ Status IslandBench::Open(Group& group, const IslandFeed& feed) {
   return {};
 }
 
-// Both sides read the same values, which show where a step may be taken or not.
+// Both sides read the same values, which show where a step may be taken or not: also those that
+// the reference has between the nodes of an island.
 void IslandBench::Predict(const OnnxModel& model, const IslandFeed& feed, Group& group) const {
   std::vector<std::string> outputs;
   for (const auto& names : group.outputs) {
     outputs.insert(outputs.end(), names.begin(), names.end());
   }
   SeenOutputs seen;
-  seen.fed = feed.values;
+  seen.fed = [&](std::string_view name) {
+    const auto made = group.made.find(std::string(name));
+    if (made == group.made.end()) return feed.values(name);
+    return group.steps ? feed.values(made->second) : nullptr;
+  };
   seen.passes = [](const std::string&, const ErrorPrediction&) { return true; };
   Result<ErrorPredictions> predictions =
       PredictErrors(model, group.dims, arithmetic_.reference, arithmetic_.candidate, outputs,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "blame/graph/blame_graph.h"
@@ -70,6 +71,7 @@ class IslandBench {
     std::unique_ptr<RunnerSession> session;
     std::vector<std::string> inputs;
     std::vector<std::vector<std::string>> outputs;
+    std::unordered_map<std::string, std::string> made;  // IslandsModel::made
     ErrorPredictions predictions;
     std::optional<OnnxModel> steps;  // its model, if that has quantisers: values decide flips
     std::vector<InputDims> dims;

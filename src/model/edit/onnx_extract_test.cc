@@ -151,6 +151,7 @@ TEST(BuildIslands, AGroupIsConnectedWithinItself) {
   const OnnxGraph& graph = parsed->graph();
   EXPECT_EQ(graph.Inputs(graph.nodes[1])[0], graph.Outputs(graph.nodes[0])[0]);
   EXPECT_NE(graph.Outputs(graph.nodes[0])[0], graph.Outputs(graph.nodes[2])[0]);
+  EXPECT_EQ(built->made.at(std::string(graph.Outputs(graph.nodes[0])[0])), "a");
 }
 
 TEST(BuildIslands, ANodeOfSeveralIslandsHasANameInEach) {

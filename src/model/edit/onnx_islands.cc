@@ -75,6 +75,7 @@ Result<IslandsModel> BuildIslands(const OnnxModel& model, std::span<const Island
         if (!name.empty()) renames.emplace(name, std::string(name) + mark + std::to_string(i));
       }
     }
+    for (const auto& [name, renamed] : renames) result.made.emplace(renamed, name);
     for (const uint32_t index : island.nodes) {
       const OnnxNode& node = graph.nodes[index];
       // Runtimes refuse two nodes of one name.

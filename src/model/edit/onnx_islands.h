@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/onnx/byte_pieces.h"
@@ -29,6 +30,8 @@ struct IslandsModel {
   std::vector<std::string> inputs;
   /// Names of the wanted tensors in this model, island by island.
   std::vector<std::vector<std::string>> outputs;
+  /// What the nodes make, by its name in this model: its name in the graph.
+  std::unordered_map<std::string, std::string> made;
 };
 
 /// Gives dtype and shape of a tensor as it will be fed; undefined where nothing is known.

@@ -14,6 +14,10 @@ inline constexpr double kCoarseRoundoff = 1.0 / (1 << 20);
 // Above this, an error is one of the short types.
 inline constexpr double kCoarseError = 2e-5;
 
+/// A quantiser's step over the root mean square of its values: a range of four deviations to either
+/// side in 255 steps.
+inline constexpr double kRangeInDeviations = 9;
+
 inline double Square(double x) { return x * x; }
 
 inline bool IsFloat(DType dtype) { return Kind(dtype) == DTypeKind::kFloat; }

@@ -16,9 +16,6 @@ constexpr double kAveraged = 0.35;
 constexpr double kUnknownRoundoffs = 16;
 // So many products of bytes fit into float32's 24 bits.
 constexpr int64_t kExactIntegers = 256;
-// A quantiser's step over the root mean square of its values: a range of four deviations to either
-// side in 255 steps.
-constexpr double kRangeInDeviations = 9;
 // Runtimes find a dynamic quantiser's scale in different ways.
 constexpr double kScaleRoundoffs = 4;
 // Scales, zero points and biases have lower ranks.

@@ -56,7 +56,8 @@ bool ErrorPropagation::IsExactInFloats(const Step& step) {
 // scale from that of the codes, which cancel.
 void ErrorPropagation::RoundCodes(Step& step) {
   if (!IsFloat(step.type)) return;
-  const double shift = passed_on_.Shift(step.node).value_or(0);
+  const auto inputs = step.graph.Inputs(step.node);
+  const double shift = inputs.empty() ? 0 : passed_on_.Shift(step.node, TypeOf(inputs[0]));
   if (shift > 0) Add(step, 1, 1, kRoundingRms * shift);
 }
 

@@ -277,7 +277,8 @@ std::optional<Operand> PassedDifferences::Factor(const OnnxNode& node, size_t in
 }
 
 // Independent differences of the products of a sum add up as their squares do.
-std::optional<PassedOn> PassedDifferences::OfConvolution(const OnnxNode& node) {
+std::optional<PassedOn> PassedDifferences::OfConvolution(const OnnxNode& node,
+                                                         PassedLimits limits) {
   const auto x = Factor(node, 0), w = Factor(node, 1);
   const auto outputs = model_.graph().Outputs(node);
   const auto y = outputs.empty() ? std::nullopt : operands_.Find(outputs[0]);
@@ -308,7 +309,8 @@ std::optional<PassedOn> PassedDifferences::OfConvolution(const OnnxNode& node) {
             static_cast<double>(y->dims[1]) / static_cast<double>(y->a.size());
   }
   if (!(scale > 0)) return {};
-  return PassedOn{kAlike * std::sqrt(mean) / scale, largest / scale, 0, 0, 0};
+  const double reached = ShareReached(node, *x, w->dims, y->dims, limits.differs * Rms(x->a));
+  return PassedOn{kAlike * std::sqrt(mean) / scale, largest / scale, reached, 0, 0};
 }
 
 std::optional<PassedOn> PassedDifferences::OfProduct(const OnnxNode& node) {
@@ -370,15 +372,20 @@ std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t outpu
   const std::string_view op = node.op_type;
   if (op == "DynamicQuantizeLinear") return OfRange(node, output, limits);
   if (op == "DynamicQuantizeLSTM") return OfLstm(node, output, limits);
+  if (op == "Split") return OfSplit(node, output, limits);
   if (output > 0) return {};
-  if (IsInOperators("Conv ConvInteger ConvTranspose", op)) return OfConvolution(node);
+  if (IsInOperators("Conv ConvInteger ConvTranspose", op)) return OfConvolution(node, limits);
   if (IsInOperators("MatMul MatMulInteger Gemm", op)) return OfProduct(node);
   if (op == "MaxPool") return OfLargest(node);
   if (IsInOperators("ReduceMax ReduceMin", op)) return OfExtremes(node, limits);
   if (op == "TopK") return OfTopValues(node, limits);
   if (op == "Gather") return OfGather(node, limits);
+  if (IsInOperators("InstanceNormalization LayerNormalization", op)) {
+    return OfNormalisation(node, limits);
+  }
   if (op == "QuantizeLinear") return OfQuotients(node, type, limits);
   if (op == "DequantizeLinear") return OfCodes(node, limits);
+  if (op == "Softmax" || op == "LogSoftmax") return OfSoftmax(node, limits);
   const bool to_whole = op == "Cast" && IsIntegral(type);
   if (to_whole || IsInOperators("Floor Ceil Round", op)) return OfSteps(node, limits);
   return OfElements(node, limits);

@@ -45,8 +45,8 @@ class PassedDifferences {
   std::optional<PassedOn> Of(const OnnxNode& node, size_t output, DType type, PassedLimits limits);
 
   /// How large the products of scale and zero point are beside the values that are left: of a
-  /// DequantizeLinear.
-  std::optional<double> Shift(const OnnxNode& node);
+  /// DequantizeLinear of codes of that type. Where they are not known they count as typical ones.
+  double Shift(const OnnxNode& node, DType codes);
 
   /// Whether a tensor has whole numbers of at most that size on both sides, as far as is known.
   bool IsWhole(std::string_view name, double most);
@@ -58,12 +58,19 @@ class PassedDifferences {
   std::optional<PassedOn> OfQuotients(const OnnxNode& node, DType type, PassedLimits limits);
   std::optional<PassedOn> OfSteps(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfRange(const OnnxNode& node, size_t output, PassedLimits limits);
-  std::optional<PassedOn> OfConvolution(const OnnxNode& node);
+  std::optional<PassedOn> OfConvolution(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfProduct(const OnnxNode& node);
   std::optional<PassedOn> OfLargest(const OnnxNode& node);
   std::optional<PassedOn> OfExtremes(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfTopValues(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfGather(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfSplit(const OnnxNode& node, size_t output, PassedLimits limits);
+  std::optional<PassedOn> OfNormalisation(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfSoftmax(const OnnxNode& node, PassedLimits limits);
+  /// The share of a convolution's output that reads a value which differs by more than the limit,
+  /// at most: each place is counted as often as it is read.
+  double ShareReached(const OnnxNode& node, const Operand& x, const Dims& w, const Dims& y,
+                      double limit) const;
   /// Of a product's differences, where a row has all of one sign, say; 0: not known.
   static double RmsOfSums(const Operand& x, const Operand& w, bool by_rows);
   std::optional<PassedOn> OfLstm(const OnnxNode& node, size_t output, PassedLimits limits);

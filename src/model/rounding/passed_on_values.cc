@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "model/onnx/onnx_attributes.h"
@@ -63,6 +65,53 @@ std::pair<std::vector<size_t>, size_t> PlacesOfGroups(const Dims& dims,
     }
   }
   return {std::move(places), groups};
+}
+
+size_t Product(const Dims& dims, size_t first, size_t end) {
+  size_t product = 1;
+  for (size_t i = first; i < end; ++i) product *= static_cast<size_t>(dims[i]);
+  return product;
+}
+
+// The axis that an attribute names; nullopt where there is no such axis.
+std::optional<size_t> AxisOf(const OnnxModel& model, const OnnxNode& node, int64_t fallback,
+                             const Dims& dims) {
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t given = NodeAttributes(model, node).Int("axis", fallback);
+  const int64_t axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  return static_cast<size_t>(axis);
+}
+
+// The exponential of each value over their sum in its row, or the logarithm of that.
+std::vector<double> SharesOfRows(const std::vector<double>& values, size_t run, bool logarithm) {
+  std::vector<double> shares(values.size());
+  for (size_t start = 0; start + run <= values.size() && run > 0; start += run) {
+    const auto row = std::span(values).subspan(start, run);
+    const double largest = std::ranges::max(row);
+    double sum = 0;
+    for (const double value : row) sum += std::exp(value - largest);
+    for (size_t i = 0; i < run; ++i) {
+      const double share = row[i] - largest - std::log(sum);
+      shares[start + i] = logarithm ? share : std::exp(share);
+    }
+  }
+  return shares;
+}
+
+// Distances from the mean of each run, over its deviation.
+std::vector<double> Standardised(const std::vector<double>& values, size_t run, double epsilon) {
+  std::vector<double> standard(values.size());
+  const auto count = static_cast<double>(run);
+  for (size_t start = 0; start + run <= values.size(); start += run) {
+    double sum = 0, squares = 0;
+    for (size_t i = start; i < start + run; ++i) sum += values[i];
+    const double mean = sum / count;
+    for (size_t i = start; i < start + run; ++i) squares += Square(values[i] - mean);
+    const double deviation = std::sqrt(squares / count + epsilon);
+    for (size_t i = start; i < start + run; ++i) standard[i] = (values[i] - mean) / deviation;
+  }
+  return standard;
 }
 
 }  // namespace
@@ -157,15 +206,10 @@ std::optional<PassedOn> PassedDifferences::OfLstm(const OnnxNode& node, size_t o
 std::optional<PassedOn> PassedDifferences::OfGather(const OnnxNode& node, PassedLimits limits) {
   const auto x = Find(node, 0), places = Find(node, 1);
   if (!x || !places || x->dims.empty()) return {};
-  const auto rank = static_cast<int64_t>(x->dims.size());
-  const int64_t given = NodeAttributes(model_, node).Int("axis", 0);
-  const int64_t axis = given < 0 ? given + rank : given;
-  if (axis < 0 || axis >= rank) return {};
-  const int64_t size = x->dims[static_cast<size_t>(axis)];
-  size_t behind = 1;
-  for (auto i = static_cast<size_t>(axis) + 1; i < x->dims.size(); ++i) {
-    behind *= static_cast<size_t>(x->dims[i]);
-  }
+  const std::optional<size_t> axis = AxisOf(model_, node, 0, x->dims);
+  if (!axis) return {};
+  const int64_t size = x->dims[*axis];
+  const size_t behind = Product(x->dims, *axis + 1, x->dims.size());
   const size_t whole = behind * static_cast<size_t>(size);
   PairDifferences differences;
   for (size_t p = 0; p < places->a.size(); ++p) {
@@ -180,18 +224,72 @@ std::optional<PassedOn> PassedDifferences::OfGather(const OnnxNode& node, Passed
   return differences.Take(limits.differs);
 }
 
-std::optional<double> PassedDifferences::Shift(const OnnxNode& node) {
+std::optional<PassedOn> PassedDifferences::OfSplit(const OnnxNode& node, size_t output,
+                                                   PassedLimits limits) {
+  const auto x = Find(node, 0);
+  const auto axis = x ? AxisOf(model_, node, 0, x->dims) : std::nullopt;
+  if (!axis) return {};
+  std::vector<int64_t> sizes = NodeAttributes(model_, node).Ints("split");
+  if (const auto given = Find(node, 1)) sizes.assign(given->a.begin(), given->a.end());
+  const int64_t size = x->dims[*axis];
+  const auto parts = static_cast<int64_t>(model_.graph().Outputs(node).size());
+  if (sizes.empty()) sizes.assign(static_cast<size_t>(parts), (size + parts - 1) / parts);
+  if (output >= sizes.size()) return {};
+  const auto before = sizes.begin() + static_cast<ptrdiff_t>(output);
+  const int64_t first = std::accumulate(sizes.begin(), before, int64_t{0});
+  const int64_t end = std::min(first + *before, size);
+  if (first < 0 || end < first) return {};
+  const size_t behind = Product(x->dims, *axis + 1, x->dims.size());
+  PairDifferences differences;
+  for (size_t start = 0; start < x->a.size(); start += behind * static_cast<size_t>(size)) {
+    const size_t stop = start + static_cast<size_t>(end) * behind;
+    for (size_t i = start + static_cast<size_t>(first) * behind; i < stop; ++i) {
+      differences.Add(x->a[i], x->b[i]);
+    }
+  }
+  return differences.Take(limits.differs);
+}
+
+// A flip changes the mean and the deviation of its run by a little, and its own place by more.
+std::optional<PassedOn> PassedDifferences::OfNormalisation(const OnnxNode& node,
+                                                           PassedLimits limits) {
+  const auto x = Find(node, 0), scale = Find(node, 1), bias = Find(node, 2);
+  const bool by_channel = node.op_type == "InstanceNormalization";
+  if (!x || !scale || scale->a.empty() || (by_channel && x->dims.size() < 3)) return {};
+  const auto axis = by_channel ? std::optional<size_t>(2) : AxisOf(model_, node, -1, x->dims);
+  if (!axis) return {};
+  const size_t run = Product(x->dims, *axis, x->dims.size());
+  const size_t scales = by_channel ? static_cast<size_t>(x->dims[1]) : run;
+  if (run == 0 || scale->a.size() != scales || (bias && bias->a.size() != scales)) return {};
+  NodeAttributes attributes(model_, node);
+  const OnnxAttribute* const given = attributes.Find("epsilon");
+  const double epsilon = given != nullptr ? static_cast<double>(given->f) : 1e-5;
+  const std::vector<double> a = Standardised(x->a, run, epsilon);
+  const std::vector<double> b = Standardised(x->b, run, epsilon);
+  PairDifferences differences;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const size_t place = (by_channel ? i / run : i) % scales;
+    differences.Add(a[i] * scale->a[place] + (bias ? bias->a[place] : 0),
+                    b[i] * scale->b[place] + (bias ? bias->b[place] : 0));
+  }
+  return differences.Take(limits.differs);
+}
+
+double PassedDifferences::Shift(const OnnxNode& node, DType codes) {
   if (model_.graph().Inputs(node).size() < 3) return 0;
   const auto zero = Find(node, 2);
   if (zero && std::ranges::all_of(zero->a, [](double z) { return z == 0; })) return 0;
   const auto operands = Scaled(node);
-  if (!operands) return {};
+  if (!operands) {
+    const int bits = BitsOf(codes);
+    return zero && bits > 0 ? Rms(zero->a) * kRangeInDeviations / std::exp2(bits) : 0;
+  }
   double shifts = 0, values = 0;
   const auto add = [&](const double* x, const double*) {
     shifts += Square(x[1] * x[2]);
     values += Square(x[1] * (x[0] - x[2]));
   };
-  if (!ForEachElement(*operands, add) || !(values > 0)) return {};
+  if (!ForEachElement(*operands, add) || !(values > 0)) return 0;
   return std::sqrt(shifts / values);
 }
 
@@ -200,6 +298,42 @@ bool PassedDifferences::IsWhole(std::string_view name, double most) {
   const auto is_whole = [&](double x) { return x == std::nearbyint(x) && std::fabs(x) <= most; };
   return values && std::ranges::all_of(values->a, is_whole) &&
          std::ranges::all_of(values->b, is_whole);
+}
+
+// Of rows that lie along the last axis, as they do in attention.
+std::optional<PassedOn> PassedDifferences::OfSoftmax(const OnnxNode& node, PassedLimits limits) {
+  const auto x = Find(node, 0);
+  if (!x || x->dims.empty()) return {};
+  const bool old = model_.opset() < 13;
+  if (AxisOf(model_, node, old ? 1 : -1, x->dims) != x->dims.size() - 1) return {};
+  const auto run = static_cast<size_t>(x->dims.back());
+  const bool logarithm = node.op_type == "LogSoftmax";
+  const std::vector<double> a = SharesOfRows(x->a, run, logarithm);
+  const std::vector<double> b = SharesOfRows(x->b, run, logarithm);
+  PairDifferences differences;
+  for (size_t i = 0; i < a.size(); ++i) differences.Add(a[i], b[i]);
+  return differences.Take(limits.differs);
+}
+
+double PassedDifferences::ShareReached(const OnnxNode& node, const Operand& x, const Dims& w,
+                                       const Dims& y, double limit) const {
+  const std::vector<int64_t> strides = NodeAttributes(model_, node).Ints("strides");
+  const bool transposed = node.op_type == "ConvTranspose";
+  double readers = 1;  // of a place
+  for (size_t i = 2; i < w.size(); ++i) {
+    const int64_t stride = transposed || i - 2 >= strides.size() ? 1 : strides[i - 2];
+    readers *= std::ceil(static_cast<double>(w[i]) / static_cast<double>(stride));
+  }
+  const size_t places = Product(x.dims, 2, x.dims.size());
+  const auto channels = static_cast<size_t>(x.dims[1]);
+  std::vector<bool> differs(static_cast<size_t>(x.dims[0]) * places, false);
+  for (size_t i = 0; i < x.a.size(); ++i) {
+    const size_t place = i / places / channels * places + i % places;
+    if (std::fabs(x.a[i] - x.b[i]) > limit) differs[place] = true;
+  }
+  const auto count = static_cast<double>(std::ranges::count(differs, true));
+  const auto all = static_cast<double>(Product(y, 2, y.size()) * static_cast<size_t>(y[0]));
+  return all > 0 ? std::min(count * readers / all, 1.0) : 0;
 }
 
 }  // namespace vernier
