@@ -72,7 +72,7 @@ auto RankOfTime(const OutputRecord& output) {
   constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
   const TimeRecord& time = *output.time;
   const std::optional<double> grows = GrowingSlope(time);
-  return std::tuple(time.first_bad_sequence.value_or(kNever), time.first_bad_step.value_or(kNever),
+  return std::tuple(time.first_bad_step.value_or(kNever), time.first_bad_sequence.value_or(kNever),
                     time.fed_back, !grows,
                     -grows.value_or(time.growth_per_step.value_or(-HUGE_VAL)));
 }
@@ -175,7 +175,7 @@ std::string UnseenStatesInWords(const PairRecord& pair, const TimeRecord& time) 
 const OutputRecord* FirstCrossed(const PairRecord& pair, const OutputRecord& described) {
   const auto rank = [&](const OutputRecord& output) {
     const CrossedRecord& crossed = *output.time->crossed;
-    return std::tuple(crossed.first_bad_sequence.value_or(0), *crossed.first_bad_step,
+    return std::tuple(*crossed.first_bad_step, crossed.first_bad_sequence.value_or(0),
                       &output != &described);
   };
   const OutputRecord* first = nullptr;

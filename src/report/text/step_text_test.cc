@@ -180,6 +180,25 @@ TEST(StepText, WhatHasNoErrorIsNotSaidToHaveASmallOne) {
   EXPECT_THAT(FormatSteps(pair), HasSubstr("is too small or too large to tell"));
 }
 
+TEST(StepText, AnEarlierStepOfALaterSequenceIsFirst) {
+  PairRecord pair = PairWithoutError(0);
+  pair.outputs.push_back(pair.outputs.front());
+  pair.outputs.back().name = "z";
+  TimeRecord &first = *pair.outputs.front().time, &second = *pair.outputs.back().time;
+  first.first_bad_step = 7;
+  first.first_bad_sequence = 0;
+  second.first_bad_step = 6;
+  second.first_bad_sequence = 1;
+  first.crossed.emplace().first_bad_step = 5;
+  first.crossed->first_bad_sequence = 0;
+  second.crossed.emplace().first_bad_step = 4;
+  second.crossed->first_bad_sequence = 2;
+  const std::string said = FormatSteps(pair);
+  EXPECT_THAT(said, HasSubstr("output 'z'"));
+  EXPECT_THAT(said, HasSubstr("first out of tolerance at step 6 of sequence 1"));
+  EXPECT_THAT(said, HasSubstr("gives something else at step 4 of sequence 2"));
+}
+
 TEST(StepText, NanThatBothMakeOfOneStateIsNoFaultOfTheStep) {
   PairRecord pair = PairWithoutError(0);
   TimeRecord& time = *pair.outputs.front().time;

@@ -27,6 +27,18 @@ void AddGrowth(const StepErrors& errors, const ErrorGrowth::Family& family, Time
   }
 }
 
+// A step that failed is the first bad one if no sequence has an earlier one. `last` is the one that
+// was compared before it.
+void AddBad(const StepPosition& position, const StepPosition& last, TimeRecord& time) {
+  if (time.first_bad_step && *time.first_bad_step <= position.step) return;
+  time.first_bad_step = position.step;
+  time.first_bad_sequence = position.sequence;
+  time.compared_before_bad.reset();
+  const bool gap =
+      time.steps > 1 && last.sequence == position.sequence && last.step + 1 < position.step;
+  if (gap) time.compared_before_bad = last.step;
+}
+
 }  // namespace
 
 const PairTimes::OutputTimes* PairTimes::Find(const std::string& output) const {
@@ -52,13 +64,7 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
     times.gate.Add(output, row, times.time.steps++);
     if (row.verdict == "failed") {
       bad_sequence_ = position.sequence;
-      if (!times.time.first_bad_step) {
-        times.time.first_bad_step = position.step;
-        times.time.first_bad_sequence = position.sequence;
-        const bool gap = times.time.steps > 1 && times.last.sequence == position.sequence &&
-                         times.last.step + 1 < position.step;
-        if (gap) times.time.compared_before_bad = times.last.step;
-      }
+      AddBad(position, times.last, times.time);
     }
     times.last = position;
     std::optional<double> rms = row.metrics[CompareFunction::kRmse];

@@ -30,7 +30,8 @@ double Widening(double freedom) {
 }  // namespace
 
 // A correlation that was found is uncertain, and what is taken for growth has one that is too
-// small: so it is taken to be larger by a standard error.
+// small: so it is taken to be larger by a standard error. What is called growth has an interval, of
+// two standard errors, without the slope 0.
 double ErrorGrowth::Fit::Limit(const Family& family) const {
   constexpr double kTail = 0.025, kLeastFreedom = 2;
   const double tail = kTail / static_cast<double>(std::max<int64_t>(family.outputs, 1));
@@ -38,7 +39,8 @@ double ErrorGrowth::Fit::Limit(const Family& family) const {
   const double own = std::min(correlation + unsure, 1 - 2 / residuals);
   const double inflation = Inflation(std::max(own, family.correlation));
   const double freedom = std::max(kLeastFreedom, residuals / inflation - taken);
-  return std::max(plain, noise * std::sqrt(inflation)) * StudentQuantile(tail, freedom);
+  const double by_chance = std::max(plain, noise * std::sqrt(inflation));
+  return std::max(by_chance * StudentQuantile(tail, freedom), 2 * error);
 }
 
 ErrorGrowth::Family ErrorGrowth::FamilyOf(std::span<const Fit> fits) {

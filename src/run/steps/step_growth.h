@@ -38,8 +38,9 @@ class ErrorGrowth {
     double correlation = 0;  ///< of neighbouring ones
 
     /// What the slopes of a family without a trend exceed by chance, any of them in either
-    /// direction, in 1 of 20 cases (Bonferroni). The noise of an output is taken to go on as that
-    /// of all does, or more: of many outputs some seem to have noise that does not.
+    /// direction, in 1 of 20 cases (Bonferroni), and at least two standard errors. The noise of an
+    /// output is taken to go on as that of all does, or more: of many outputs some seem to have
+    /// noise that does not.
     double Limit(const Family& family) const;
   };
   static Family FamilyOf(std::span<const Fit> fits);

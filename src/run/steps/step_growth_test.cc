@@ -143,6 +143,27 @@ TEST(ErrorGrowth, FewIndependentStepsAreLessSure) {
   EXPECT_GE(held_late, 340);
 }
 
+// Noise of many kinds: of none does a slope count whose interval holds that of no growth.
+TEST(ErrorGrowth, WhatCountsAsGrowthIsBeyondTwoStandardErrors) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  for (const double correlation : {0.0, 0.5, 0.9, 0.97}) {
+    for (const int64_t steps : {12, 20, 40, 90, 300}) {
+      ErrorGrowth growth;
+      double log = 0;
+      for (int64_t step = 0; step < steps; ++step) {
+        log = correlation * log + normal(random) * std::sqrt(1 - correlation * correlation);
+        growth.Add(0, step, 1e-4 * std::exp(log / 2), 1e-4, kRoundoff);
+      }
+      for (const auto& fit : {growth.Get(), growth.GetLate()}) {
+        ASSERT_TRUE(fit || steps < 16);
+        if (!fit) continue;
+        EXPECT_GE(fit->Limit({.outputs = 1}), 2 * fit->error) << correlation << ", " << steps;
+      }
+    }
+  }
+}
+
 TEST(ErrorGrowth, ABendIsNoNoise) {
   ErrorGrowth growth;
   std::mt19937 random(7);

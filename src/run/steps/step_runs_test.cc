@@ -134,6 +134,27 @@ TEST_F(StepRunsTest, TheFirstBadStepIsNamedAndItsStateCompared) {
   EXPECT_EQ(Output(ran, "state_n").time->first_bad_step, 2);
 }
 
+// The first sequence is wrong in its last step, the second one from its third.
+TEST_F(StepRunsTest, TheFirstBadStepIsTheEarliestOfAllSequences) {
+  plan_.steps.state = StateSource::kCross;
+  const auto breaks = [](int64_t run) { return run == 3 || run == 6 ? 0.01F : 0.0F; };
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Recurs(1, breaks)}});
+  for (const char* const name : {"y", "state_n"}) {
+    const TimeRecord& time = *Output(ran, name).time;
+    EXPECT_EQ(time.first_bad_step, 2) << name;
+    EXPECT_EQ(time.first_bad_sequence, 1) << name;
+    EXPECT_EQ(time.crossed->first_bad_step, 2) << name;
+    EXPECT_EQ(time.crossed->first_bad_sequence, 1) << name;
+  }
+}
+
+TEST_F(StepRunsTest, OfSequencesThatFailAtOneStepTheFirstIsNamed) {
+  const auto breaks = [](int64_t run) { return run == 2 || run == 6 ? 0.01F : 0.0F; };
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Recurs(1, breaks)}});
+  EXPECT_EQ(Output(ran, "y").time->first_bad_step, 2);
+  EXPECT_EQ(Output(ran, "y").time->first_bad_sequence, 0);
+}
+
 TEST_F(StepRunsTest, WithTheReferencesStateErrorsAreEachStepsOwn) {
   plan_.steps.state = StateSource::kReference;
   const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Recurs(1, WrongOnce)}});
