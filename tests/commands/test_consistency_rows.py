@@ -36,6 +36,44 @@ class MeetingRows(Case):
                              "repeated-runs")
         self.assertRegex(ended.out, r"(?m)^\[I\] onnxrt: of 1 properties 1 hold ")
 
+    def save_scan(self, axis, *, mixes):
+        """A state [B, 3] that sums up x along `axis`, which its other axis of the first two is
+        not the batch of. `mixes`: the next state has the batch reversed."""
+        f32 = TensorProto.FLOAT
+        body = helper.make_graph(
+            [helper.make_node("Add", ["s", "f"], ["n"]), helper.make_node("Tanh", ["n"], ["o"])],
+            "body", [helper.make_tensor_value_info(n, f32, None) for n in ("s", "f")],
+            [helper.make_tensor_value_info(n, f32, None) for n in ("n", "o")])
+        order = ["T", "B", 3] if axis == 0 else ["B", "T", 3]
+        nodes = [helper.make_node("Scan", ["state", "x"], ["last", "y"], "steps", body=body,
+                                  num_scan_inputs=1, scan_input_axes=[axis],
+                                  scan_output_axes=[axis])]
+        ends = {n: np.array([v]) for n, v in (("from", -1), ("to", -9999), ("along", 0))}
+        nodes.append(helper.make_node("Slice", ["last", "from", "to", "along", "from"],
+                                      ["new_state"]) if mixes
+                     else helper.make_node("Identity", ["last"], ["new_state"]))
+        shapes = {"x": order, "state": ["B", 3], "y": order, "new_state": ["B", 3]}
+        value = {n: helper.make_tensor_value_info(n, f32, s) for n, s in shapes.items()}
+        graph = helper.make_graph(nodes, "g", [value["x"], value["state"]],
+                                  [value["y"], value["new_state"]],
+                                  [onnx.numpy_helper.from_array(v, n) for n, v in ends.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+
+    def test_a_state_with_another_first_dimension_than_the_inputs_is_tried(self):
+        """Or with the same one, behind a Scan along the second."""
+        for axis, name in ((0, "permuted-states"), (1, "permuted-rows")):
+            for mixes in (False, True):
+                with self.subTest(axis=axis, mixes=mixes):
+                    self.save_scan(axis, mixes=mixes)
+                    ended, properties = self.properties(
+                        "m.onnx", "--onnxrt", "--only", "permuted-rows", "permuted-states")
+                    self.assertEqual(ended.code, 1 if mixes else 0, ended.out + ended.err)
+                    self.assertEqual(properties[name]["verdict"],
+                                     "broken" if mixes else "holds", ended.out)
+                    if mixes:
+                        self.assertIn("'new_state'", properties[name]["detail"])
+
     def test_rows_that_meet_in_the_model_are_no_batch(self):
         random = np.random.default_rng(1)
         weights = {"w": random.standard_normal((1, 16, 3)).astype("f4"),

@@ -139,6 +139,79 @@ class Delays(Case):
         self.assertIn("PASSED | fresh-session | 2 more processes, the same bits; 1 inference after "
                       "each reset, as the next one fails: ", said)
 
+    def net_that_forgets(self, kept, *words, code, steps=4):
+        """What it computes of x, h, the peak p, the mean m and the count n; `kept` stays."""
+        self.write(f"""
+            import numpy as np
+
+            class Net:
+                def __init__(self):
+                    self.h, self.p, self.m, self.n, self.hot = 0, 0, 0, 0, False
+                    self.first = None
+
+                def reset_states(self):
+                    kept = {{name: getattr(self, name) for name in {kept!r}}}
+                    self.__init__()
+                    vars(self).update(kept)
+
+                def infer(self, feed):
+                    x = feed["x"]
+                    assert "first" not in {kept!r} or self.first is None or (x == self.first).all()
+                    self.first, self.n = x, self.n + 1
+                    self.m = self.m + (x - self.m) / self.n if "m" in {kept!r} else x
+                    self.p = max(self.p, np.abs(x).max())
+                    self.h = self.h / 2 + x if self.n % {steps} == 1 else self.h
+                    hot, self.hot = self.hot, bool(np.abs(x).max() > 1)
+                    return {{"y": (self.h + x / self.p - self.m + hot).astype("f4")}}
+
+            def load(path):
+                return Net()
+            """)
+        ended = self.vernier("check", "consistency", "--model-runner", "m.py", "--python",
+                             sys.executable, "--input-shapes", "x:[1,4]", "--only",
+                             "repeated-runs", "fresh-session", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def test_what_a_reset_leaves_shows_after_other_inputs_and_numbers_of_them(self):
+        said = self.net_that_forgets([], code=0)
+        self.assertIn("PASSED | repeated-runs | 4 more runs, the same bits; 4 inferences after "
+                      "each reset; also after 8 resets behind other inputs", said)
+        behind = "after a reset behind 1 inference with "
+        for kept, case, words, steps in ((["n"], behind + "other inputs", (), 4),
+                                         (["n"], behind + "other inputs", (), 2),
+                                         (["n"], behind + "other inputs", ("--steps", "12"), 3),
+                                         (["m", "n"], behind + "other inputs", (), 1),
+                                         (["p"], behind + "doubled inputs", (), 1),
+                                         (["hot"], behind + "doubled inputs", (), 1)):
+            with self.subTest(kept=kept, words=words, steps=steps):
+                said = self.net_that_forgets(kept, *words, code=1, steps=steps)
+                self.assertIn("FAILED | repeated-runs | ", said)
+                self.assertIn(f"smallest case: {case}", said)
+
+    def test_a_runner_that_refuses_other_inputs_is_not_at_fault(self):
+        said = self.net_that_forgets(["first"], code=0)
+        self.assertRegex(said, "PASSED . repeated-runs .*4 inferences after each reset; not tried "
+                               "after resets behind other inputs, which the runner refuses: .*")
+
+    def test_what_nothing_resets_shows_after_other_inputs(self):
+        self.write("""
+            import numpy as np
+
+            peak = 0
+
+            def infer(feed):
+                global peak
+                peak = max(peak, np.abs(feed["x"]).max())
+                return {"y": feed["x"] / peak}
+            """)
+        ended = self.vernier("check", "consistency", "--model-runner", "m.py", "--python",
+                             sys.executable, "--input-shapes", "x:[1,4]", "--only",
+                             "repeated-runs")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 1, said)
+        self.assertIn("smallest case: after 1 inference with doubled inputs", said)
+
 
 if __name__ == "__main__":
     unittest.main()

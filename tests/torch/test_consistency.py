@@ -36,7 +36,7 @@ class Consistency(TorchCase):
                 self.assertEqual(tried, {"repeated-runs", "fresh-session", "identical-rows",
                                          "permuted-rows", "batch-of-one", "other-settings",
                                          "read-only-inputs", "input-alignment",
-                                         "uninitialised-memory"}, text)
+                                         "uninitialised-memory", "later-runs"}, text)
                 self.assertIn("| 3 settings, ", text)
                 self.assertIn("NOT TRIED | shape-sweep | the model does not declare which", text)
 
@@ -74,7 +74,7 @@ class Consistency(TorchCase):
                 tried = {n for n, p in properties.items() if p["verdict"] == "holds"}
                 self.assertEqual(tried, {"repeated-runs", "fresh-session", "other-settings",
                                          "read-only-inputs", "input-alignment",
-                                         "uninitialised-memory"}, text)
+                                         "uninitialised-memory", "later-runs"}, text)
 
     def test_without_shapes_it_says_what_to_give(self):
         text, _ = self.check("net.pt", code=2)

@@ -11,6 +11,7 @@ namespace vernier {
 class FakeBench final : public Bench {
  public:
   Result<TensorMap> Draw(const FreeSizes&) override { return NotFound("feeds are not drawn"); }
+  Result<TensorMap> Another(const TensorMap&) override { return NotFound("there is no other"); }
   Result<std::vector<TensorMap>> DrawGiven() override { return std::vector<TensorMap>(); }
   const RowPlan& Rows() override { return rows; }
   std::vector<MeetingRows> Meeting(std::span<const BatchedInput>,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "check/properties/cache_properties.h"
+#include "check/properties/disturbed_resets.h"
 #include "check/properties/memory_properties.h"
 #include "check/properties/row_properties.h"
 #include "check/properties/shape_sweep.h"
@@ -26,7 +27,7 @@ bool HoldLater(Trial& trial, const std::string& what, const TensorMap& feed,
 }
 
 // Of each sample the first outputs of this process; those of the default were its first of all.
-bool HoldRepeats(Subject& subject, Trial& trial, const Sample& sample) {
+bool HoldRepeats(Subject& subject, Trial& trial, const Sample& sample, DisturbedResets& disturbed) {
   Probe& probe = *subject.probe;
   const bool is_default = &sample == subject.samples.data();
   const Result<TensorMap> first = is_default ? sample.outputs : probe.Infer(sample.feed);
@@ -39,16 +40,22 @@ bool HoldRepeats(Subject& subject, Trial& trial, const Sample& sample) {
     if (!trial.Hold(what, *first, probe.Infer(sample.feed))) return false;
     if (!HoldLater(trial, what, sample.feed, later, probe)) return false;
   }
-  return true;
+  std::vector<TensorMap> expected = {*first};
+  expected.insert(expected.end(), later.begin(), later.end());
+  return disturbed.Hold(sample, expected);
 }
 
 PropertyRecord RepeatedRuns(Subject& subject) {
   Trial trial(subject);
+  DisturbedResets disturbed(subject, trial);
   for (const Sample& sample : subject.samples) {
-    if (!HoldRepeats(subject, trial, sample)) break;
+    if (!HoldRepeats(subject, trial, sample, disturbed)) break;
   }
   subject.earlier.runs_differ = trial.apart();
-  return trial.Finish("more runs", WithLater(subject, subject.sizes));
+  std::string said = WithLater(subject, subject.sizes);
+  const std::string behind = disturbed.Describe();
+  if (!behind.empty()) said += (said.empty() ? "" : "; ") + behind;
+  return trial.Finish("more runs", said);
 }
 
 // Behind all that was tried in one process: what a runner makes wrong from some inference on shows

@@ -36,6 +36,10 @@ Result<TensorMap> RunnerBench::Draw(const FreeSizes& sizes) {
   return given_.drawer.WithSizes(*given_.probe, given_.feed, sizes, given_.runner.shared.logger);
 }
 
+Result<TensorMap> RunnerBench::Another(const TensorMap& feed) {
+  return given_.drawer.Another(*given_.probe, feed, given_.runner.shared.logger);
+}
+
 Result<std::vector<TensorMap>> RunnerBench::DrawGiven() {
   return given_.drawer.OfGivenShapes(*given_.probe, given_.runner.shared.logger);
 }

@@ -35,6 +35,7 @@ class RunnerBench final : public Bench {
   const ErrorBounds& bounds() const { return bounds_; }
 
   Result<TensorMap> Draw(const FreeSizes& sizes) override;
+  Result<TensorMap> Another(const TensorMap& feed) override;
   Result<std::vector<TensorMap>> DrawGiven() override;
   const RowPlan& Rows() override;
   std::vector<MeetingRows> Meeting(std::span<const BatchedInput> inputs,

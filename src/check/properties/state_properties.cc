@@ -51,7 +51,8 @@ std::optional<BatchAxes> AxesOfInputs(std::span<const TensorInfo> inputs,
 }
 
 // kInvalidArgument where there is no such dimension.
-Result<BatchAxes> FindAxes(const SessionDescription& session, std::span<const StatePair> states) {
+Result<BatchAxes> FindAxes(Subject& subject, std::span<const StatePair> states) {
+  const SessionDescription& session = subject.probe->runner().session();
   const TensorInfo* const state = FindInfo(session.inputs, states.front().input);
   std::optional<BatchAxes> found;
   for (size_t i = 0; state != nullptr && state->shape && !found && i < state->shape->size(); ++i) {
@@ -61,7 +62,8 @@ Result<BatchAxes> FindAxes(const SessionDescription& session, std::span<const St
     return InvalidArgument("no free dimension occurs in every state and in another input");
   }
   const auto is_first = [&](const StatePair& pair) { return found->inputs.at(pair.input) == 0; };
-  if (std::ranges::all_of(states, is_first)) {
+  // Where inputs have other first dimensions than that, rows are not tried.
+  if (std::ranges::all_of(states, is_first) && !subject.bench.Rows().batch.inputs.empty()) {
     return InvalidArgument("'" + found->symbol +
                            "' is the first dimension of every state: see permuted-rows");
   }
@@ -190,7 +192,7 @@ PropertyRecord PermutedStates(Subject& subject) {
   if (std::string none = FindStates(subject, states); !none.empty()) {
     return NotApplicable(std::move(none));
   }
-  Result<BatchAxes> axes = FindAxes(session, states);
+  Result<BatchAxes> axes = FindAxes(subject, states);
   if (!axes.ok()) return NotApplicable(axes.status().message());
   std::vector<NotedOutput> left_out;
   for (std::string& output : axes->left_out) {

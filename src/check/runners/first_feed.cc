@@ -23,6 +23,18 @@ Result<TensorMap> MakeFirstFeed(const RunPlan& plan, std::span<const TensorInfo>
   return *std::move(feed);
 }
 
+Result<TensorMap> MakeSecondFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                                 const Probe::Shared& shared, Logger& logger) {
+  RunPlan more = plan;
+  const bool loaded = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
+  if (!loaded) more.inputs.iterations = 2;
+  WorkerPool pool(shared.execution, shared.interrupted, logger, shared.caller);
+  VERNIER_ASSIGN_OR_RETURN(const PlanFeeds opened, OpenFeeds(more, inputs, pool, logger));
+  VERNIER_TRY(opened.stream->Next().status());
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());
+  return feed ? Result<TensorMap>(*std::move(feed)) : Malformed("the inputs hold one iteration");
+}
+
 Result<std::vector<TensorMap>> MakeGivenFeeds(const RunPlan& plan,
                                               std::span<const TensorInfo> inputs,
                                               const Probe::Shared& shared, Logger& logger) {

@@ -15,6 +15,10 @@ namespace vernier {
 Result<TensorMap> MakeFirstFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                 const Probe::Shared& shared, Logger& logger);
 
+/// The one after that; kMalformed where there is none.
+Result<TensorMap> MakeSecondFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                                 const Probe::Shared& shared, Logger& logger);
+
 /// What --input-shapes gives in turn: a feed of each shape. One feed where none is given twice.
 Result<std::vector<TensorMap>> MakeGivenFeeds(const RunPlan& plan,
                                               std::span<const TensorInfo> inputs,

@@ -106,6 +106,24 @@ Result<TensorMap> SampleDrawer::WithSizes(const Probe& probe, const TensorMap& b
   return Make(probe, inputs, logger);
 }
 
+Result<TensorMap> SampleDrawer::Another(const Probe& probe, const TensorMap& like,
+                                        Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DimSize> given,
+                           SizesByName(plan_.inputs.dims, inputs));
+  for (TensorInfo& input : inputs) {
+    const Tensor* const tensor = Find(like, input.name);
+    if (shapes_are_given() || !input.shape || tensor == nullptr) continue;
+    const size_t rank = std::min(input.shape->size(), tensor->dims().size());
+    for (size_t axis = 0; axis < rank; ++axis) {
+      Dim& dim = (*input.shape)[axis];
+      if (dim.dynamic() && !FindDimSize(given, input, axis)) dim = {tensor->dims()[axis], {}};
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeSecondFeed(plan_, inputs, shared_, logger));
+  return Fit(probe, feed, logger);
+}
+
 Result<std::vector<TensorMap>> SampleDrawer::OfGivenShapes(const Probe& probe,
                                                            Logger& logger) const {
   const InputPlan& given = plan_.inputs;

@@ -50,6 +50,10 @@ class SampleDrawer {
   Result<TensorMap> WithSizes(const Probe& probe, const TensorMap& base, const FreeSizes& sizes,
                               Logger& logger) const;
 
+  /// What the plan draws, loads or has a script make after the default: of the shapes of `like`
+  /// where they are not given. kMalformed where that is nothing.
+  Result<TensorMap> Another(const Probe& probe, const TensorMap& like, Logger& logger) const;
+
   /// A feed of each shape that --input-shapes gives in turn; none where they are not given by
   /// shapes.
   Result<std::vector<TensorMap>> OfGivenShapes(const Probe& probe, Logger& logger) const;

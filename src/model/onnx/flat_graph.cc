@@ -54,6 +54,11 @@ const std::vector<std::string_view>& FlatGraph::Continuing(std::string_view name
   return ListOf(continuing_, name);
 }
 
+std::optional<int64_t> FlatGraph::SlicedAxis(std::string_view name) const {
+  const auto found = sliced_.find(name);
+  return found == sliced_.end() ? std::nullopt : std::optional(found->second);
+}
+
 const std::vector<std::string_view>& FlatGraph::Counters(std::string_view rounds) const {
   return ListOf(counters_, rounds);
 }
@@ -159,9 +164,14 @@ void FlatGraph::AddBody(const OnnxGraph& graph, const OnnxNode& node, const Onnx
     Link(around.Find(inputs[i + first]), scope.Find(body.inputs[i].name));
   }
   if (!loops && node.op_type != "Scan") return;
-  const auto scanned = static_cast<size_t>(
-      std::max<int64_t>(NodeAttributes(model_, node).Int("num_scan_inputs", 0), 0));
+  NodeAttributes attributes(model_, node);
+  const auto scanned =
+      static_cast<size_t>(std::max<int64_t>(attributes.Int("num_scan_inputs", 0), 0));
   const size_t carried = count - std::min(count, scanned);
+  const std::vector<int64_t> axes = attributes.Ints("scan_input_axes");
+  for (size_t i = carried; !loops && i < count; ++i) {
+    sliced_[scope.Find(body.inputs[i].name)] = i - carried < axes.size() ? axes[i - carried] : 0;
+  }
   for (size_t i = loops ? 2 : 0; i < carried && i - skipped < body.outputs.size(); ++i) {
     Link(outcome(i - skipped), scope.Find(body.inputs[i].name));
   }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +34,10 @@ class FlatGraph {
 
   /// The names under which a value continues: inside of a body, outside of it, in the next round.
   const std::vector<std::string_view>& Continuing(std::string_view name) const;
+
+  /// The axis along which a Scan takes apart what continues under this name, a slice a round; it
+  /// may be negative. nullopt for any other name.
+  std::optional<int64_t> SlicedAxis(std::string_view name) const;
 
   /// The names that count a Loop's rounds from 0 on, whose number is the value.
   const std::vector<std::string_view>& Counters(std::string_view rounds) const;
@@ -70,6 +76,7 @@ class FlatGraph {
   size_t owned_size_ = 0;          // not in bytes
   std::unordered_map<std::string_view, std::vector<std::string_view>> continuing_, counters_;
   Names rounds_;
+  std::unordered_map<std::string_view, int64_t> sliced_;
 };
 
 /// The name that a value of a flat graph has in the model.

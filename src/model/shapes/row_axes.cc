@@ -155,7 +155,9 @@ class RowWalk {
     const std::vector<int64_t> axes = step.attributes().Ints("scan_input_axes");
     for (size_t i = 0; i < scanned; ++i) {
       const auto row = step.AxisOf(carried + i);
-      if (row && carried > 0 && *row == (i < axes.size() ? axes[i] : 0)) return true;
+      int64_t axis = i < axes.size() ? axes[i] : 0;
+      if (axis < 0) axis += step.RankOf(carried + i).value_or(0);
+      if (row && carried > 0 && *row == axis) return true;
     }
     return false;
   }
@@ -179,6 +181,23 @@ class RowWalk {
     }
   }
 
+  // In a slice of a value, which has one dimension less. Which rows slices along the rows are is
+  // for the node to say.
+  static RowState OfSlice(const RowState& whole, int64_t axis, const Dims* dims) {
+    if (whole.kind != RowKind::kRows) return whole;
+    if (axis < 0 && dims != nullptr) axis += static_cast<int64_t>(dims->size());
+    if (axis < 0 || axis == whole.axis) return {RowKind::kUnknown, 0, {}};
+    return {RowKind::kRows, whole.axis - (axis < whole.axis ? 1 : 0), {}};
+  }
+
+  void AssumeSlice(std::string_view name, Dims dims, int64_t axis) {
+    const auto rank = static_cast<int64_t>(dims.size());
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) return;
+    dims.erase(dims.begin() + axis);
+    shapes_.Assume(name, std::move(dims));
+  }
+
   // Under its other names, in bodies and behind them.
   void Continue(std::string_view name, int depth) {
     constexpr int kDeepest = 64;
@@ -186,8 +205,13 @@ class RowWalk {
     if (state == nullptr || depth == kDeepest) return;
     const Dims* const dims = shapes_.Find(name);
     for (const std::string_view other : flat_.Continuing(name)) {
-      if (dims != nullptr) shapes_.Assume(other, *dims);
-      const RowState copy = *Find(name);
+      RowState copy = *Find(name);
+      if (const auto axis = flat_.SlicedAxis(other)) {
+        copy = OfSlice(copy, *axis, dims);
+        if (dims != nullptr) AssumeSlice(other, *dims, *axis);
+      } else if (dims != nullptr) {
+        shapes_.Assume(other, *dims);
+      }
       const RowState* const known = Find(other);
       const bool news =
           known == nullptr || (known->kind != copy.kind && known->kind != RowKind::kMet);

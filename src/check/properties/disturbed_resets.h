@@ -1,0 +1,47 @@
+// What a reset leaves of inferences with other inputs, and of another number of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/properties/properties.h"
+#include "check/properties/trial.h"
+
+namespace vernier {
+
+/// Where a state may be kept: inside of the model, or of an object that declares nothing.
+bool MayKeepState(const LiveRunner& runner);
+
+/// Resets of a runner behind one inference, and behind one more than are compared, with other
+/// inputs: another feed, or the same doubled, reversed, or halved with the other sign. What the
+/// runner then makes of a sample must be `expected`, inference by inference. Inputs that it refuses
+/// show nothing, and are passed over.
+class DisturbedResets {
+ public:
+  /// Both must outlive it.
+  DisturbedResets(Subject& subject, Trial& trial) : subject_(subject), trial_(trial) {}
+
+  /// False when the property is broken.
+  bool Hold(const Sample& sample, const std::vector<TensorMap>& expected);
+
+  /// "as after 8 resets behind other inputs", or that the runner refuses those.
+  std::string Describe() const;
+
+ private:
+  struct Feed {
+    std::string what;
+    TensorMap tensors;
+  };
+
+  std::vector<Feed> OtherFeeds(const TensorMap& feed);
+  bool HoldBehind(const Feed& other, int64_t count, const Sample& sample,
+                  const std::vector<TensorMap>& expected);
+  int64_t Disturb(const TensorMap& other, int64_t count);
+
+  Subject& subject_;
+  Trial& trial_;
+  int64_t done_ = 0;
+  std::string refusal_;
+};
+
+}  // namespace vernier
