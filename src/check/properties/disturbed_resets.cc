@@ -8,7 +8,7 @@
 #include "inputs/cast_tensor.h"
 #include "run/runner/nudged_floats.h"
 #include "util/text/first_line.h"
-#include "util/values/counted.h"
+#include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {
@@ -73,7 +73,7 @@ bool SameBytes(const TensorMap& a, const TensorMap& b) {
 
 }  // namespace
 
-bool MayKeepState(const LiveRunner& runner) {
+bool MayKeepState(const RunnerSession& runner) {
   return runner.keeps_state() || runner.inputs_unknown();
 }
 
@@ -137,7 +137,7 @@ bool DisturbedResets::Hold(const Sample& sample, const std::vector<TensorMap>& e
 }
 
 std::string DisturbedResets::Describe() const {
-  const LiveRunner& runner = subject_.probe->runner();
+  const RunnerSession& runner = subject_.probe->runner();
   if (!MayKeepState(runner)) return "";
   const std::string reset = runner.keeps_state() ? "reset" : "run";
   if (done_ == 0 && refusal_.empty()) return "";

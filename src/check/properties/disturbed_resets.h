@@ -10,7 +10,7 @@
 namespace vernier {
 
 /// Where a state may be kept: inside of the model, or of an object that declares nothing.
-bool MayKeepState(const LiveRunner& runner);
+bool MayKeepState(const RunnerSession& runner);
 
 /// Resets of a runner behind one inference, and behind one more than are compared, with other
 /// inputs: another feed, or the same doubled, reversed, or halved with the other sign. What the

@@ -38,8 +38,8 @@ class Bench {
   /// A feed of other sizes; an error where feeds are not drawn.
   virtual Result<TensorMap> Draw(const FreeSizes& sizes) = 0;
 
-  /// The feed that follows the default one, of these shapes where they may be chosen; an error where
-  /// there is no other.
+  /// The feed that follows the default one, of these shapes where they may be chosen; an error
+  /// where there is no other.
   virtual Result<TensorMap> Another(const TensorMap& feed) = 0;
 
   /// A feed of each shape that --input-shapes gives in turn; none where shapes are not given so.
