@@ -41,6 +41,18 @@ std::string Mark(const OnnxGraph& graph) {
   return mark;
 }
 
+// What the nodes make, with `ending` behind its name.
+TensorRenames RenamesOf(const OnnxGraph& graph, std::span<const uint32_t> nodes,
+                        const std::string& ending) {
+  TensorRenames renames;
+  for (const uint32_t node : nodes) {
+    for (const std::string_view name : graph.Outputs(graph.nodes[node])) {
+      if (!name.empty()) renames.emplace(name, std::string(name) + ending);
+    }
+  }
+  return renames;
+}
+
 }  // namespace
 
 TensorLookup WithFreeSizes(TensorLookup lookup) {
@@ -69,12 +81,7 @@ Result<IslandsModel> BuildIslands(const OnnxModel& model, std::span<const Island
       composer.AddInput(info);
       result.inputs.push_back(info.name);
     }
-    TensorRenames renames;
-    for (const uint32_t node : island.nodes) {
-      for (const std::string_view name : graph.Outputs(graph.nodes[node])) {
-        if (!name.empty()) renames.emplace(name, std::string(name) + mark + std::to_string(i));
-      }
-    }
+    const TensorRenames renames = RenamesOf(graph, island.nodes, mark + std::to_string(i));
     for (const auto& [name, renamed] : renames) result.made.emplace(renamed, name);
     for (const uint32_t index : island.nodes) {
       const OnnxNode& node = graph.nodes[index];

@@ -22,17 +22,21 @@ namespace {
 // Of the moved weights, which lie in memory beside the model.
 constexpr uint64_t kMostMovedBytes = uint64_t{256} << 20;
 
-bool IsMovable(const OnnxTensor& tensor, const std::set<std::string_view>& scales) {
-  const bool is_weight = tensor.dims.size() >= 2 || scales.contains(tensor.name);
+bool IsMovable(const OnnxTensor& tensor, bool is_scale) {
+  const bool is_weight = tensor.dims.size() >= 2 || is_scale;
   return is_weight && CanNudge(tensor.dtype) && !tensor.external && !tensor.split;
 }
 
+// A quantiser's scale goes with them: moved, it takes values that lie on ties to either step, as
+// another runtime's rounding does.
 std::set<std::string_view> ScalesOf(const OnnxGraph& graph) {
   std::set<std::string_view> scales;
   for (const OnnxNode& node : graph.nodes) {
     if (node.op_type == "Mul" || node.op_type == "Add") {
       for (const std::string_view input : graph.Inputs(node)) scales.insert(input);
     }
+    if (node.op_type == "QuantizeLinear" && graph.Inputs(node).size() > 1)
+      scales.insert(graph.Inputs(node)[1]);
   }
   return scales;
 }
@@ -43,13 +47,15 @@ void AddWeights(const OnnxModel& model, const OnnxGraph& graph, MovedWeights whi
   const std::set<std::string_view> scales =
       which == MovedWeights::kMatricesAndScales ? ScalesOf(graph) : std::set<std::string_view>();
   for (const OnnxTensor& tensor : graph.initializers) {
-    if (IsMovable(tensor, scales)) weights.push_back(tensor);
+    if (IsMovable(tensor, scales.contains(tensor.name))) weights.push_back(tensor);
   }
   for (const OnnxNode& node : graph.nodes) {
     if (node.op_type != "Constant") continue;
     NodeAttributes attributes(model, node);
     const OnnxAttribute* value = attributes.Find("value");
-    if (value != nullptr && value->tensor && IsMovable(*value->tensor, {})) {
+    const auto outputs = graph.Outputs(node);
+    const bool is_scale = !outputs.empty() && scales.contains(outputs[0]);
+    if (value != nullptr && value->tensor && IsMovable(*value->tensor, is_scale)) {
       weights.push_back(*value->tensor);
     }
   }
