@@ -63,7 +63,8 @@ void ErrorPropagation::RoundCodes(Step& step) {
 
 // What lies at the border is there twice.
 void ErrorPropagation::Mirror(Step& step) const {
-  const OnnxAttribute* mode = NodeAttributes(model_, step.node).Find("mode");
+  NodeAttributes attributes(model_, step.node);
+  const OnnxAttribute* mode = attributes.Find("mode");
   if (mode == nullptr || mode->s == "constant") return;
   ErrorPrediction& error = step.error;
   error.reached = std::min(error.reached * kMirrored, 1.0);
