@@ -173,6 +173,22 @@ class Names(Case):
                 blame = json.loads(self.path("blame.json").read_text(encoding="utf-8"))
                 self.assertEqual(blame["compared"], 3)
 
+    def test_blame_proposes_names_and_layouts_for_given_feeds(self):
+        for first, last, order in (((1, 2, 3), (1, 3, 2), "0,2,1"),
+                                   ((1, 2, 3, 4), (1, 3, 4, 2), "0,2,3,1"),
+                                   ((1, 2, 3, 4, 5), (1, 3, 4, 5, 2), "0,2,3,4,1")):
+            self.net("a.onnx", {"x": first, "y": (9,)}, ("sum", "product", "negated"))
+            self.net("b.onnx", {"p": last, "y": (9,)}, ("sum", "product", "negated"))
+            np.savez(self.path("feed.npz"), x=np.ones(first, np.float32), y=np.ones(9, np.float32))
+            for command in ("run", "blame"):
+                with self.subTest(command=command, order=order):
+                    ended = self.vernier(command, "--runner", "a=onnxrt a.onnx", "--runner",
+                                         "b=onnxrt b.onnx", "--load-inputs", "feed.npz")
+                    self.assertEqual(ended.code, 3, ended.out + ended.err)
+                    self.assertIn("        p  float32 (1, ", ended.err)
+                    self.assertIn("        x  float32 (1, ", ended.err)
+                    self.assertIn(f"--map-inputs b:p=x@{order}\n", ended.err)
+
     def test_the_run_file_has_them(self):
         self.net("a.onnx", {"x": (2, 3), "y": (5,)}, ("sum", "product", "negated"))
         self.net("b.onnx", {"p": (2, 3), "q": (5,)}, ("s", "t", "u"))

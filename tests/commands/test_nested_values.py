@@ -236,6 +236,35 @@ class NestedValues(Case):
             numpy_helper.from_list([*pieces, added + 1], "out").SerializeToString())
         self.assertIn("output 'out[2]'", self.run_it(*words, code=1))
 
+    def check(self, model, *words, code=0):
+        ended = self.vernier("check", "consistency", model, "--onnxrt", "--save-record", "c.json",
+                             *words)
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, code, said)
+        record = json.loads(self.path("c.json").read_text())
+        return said, {p["name"]: p for p in record["runners"][0]["properties"]}
+
+    def test_consistency_holds_maps_and_the_rows_of_tensors_beside_them(self):
+        model = onnx.load(str(self.path(self.save_classifier("m.onnx", keys=[0, 1, 2]))))
+        for value in (*model.graph.input, model.graph.output[0]):
+            value.type.tensor_type.shape.dim[0].dim_param = "N"
+        model.graph.output.append(tensor("p", ["N", 3]))
+        onnx.save(model, str(self.path("m.onnx")))
+        said, properties = self.check("m.onnx")
+        for name in ("repeated-runs", "identical-rows", "permuted-rows", "batch-of-one",
+                     "shape-sweep", "other-settings", "uninitialised-memory"):
+            self.assertEqual(properties[name]["verdict"], "holds", properties[name])
+        self.assertIn("left out where rows are held: probabilities (a sequence, a map", said)
+        said, _ = self.check("m.onnx", "--lenient")
+        self.assertIn("that could not be compared: probabilities (", said)
+
+    def test_consistency_names_the_part_that_changes(self):
+        self.save("noise.onnx", [helper.make_node("RandomUniformLike", ["x"], ["noise"]),
+                                 helper.make_node("SequenceConstruct", ["x", "noise"], ["s"])],
+                  [tensor("x", [3])], [sequence("s")])
+        _, properties = self.check("noise.onnx", "--only", "repeated-runs", code=1)
+        self.assertIn("output 's[1]' at ", properties["repeated-runs"]["detail"])
+
     def test_the_peer_has_no_parts(self):
         self.save_split("m.onnx")
         said = self.run_it("m.onnx", "--onnxrt", "--onnxrt", "--lenient")

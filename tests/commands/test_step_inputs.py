@@ -42,6 +42,41 @@ class OneStep(StepsCase):
         self.assertNotIn("the inputs hold one step", self.run_two(*words))
 
 
+class InputsOfOthers(StepsCase):
+    def test_the_runner_that_has_the_input_of_a_shape_is_named(self):
+        self.recurrent("a.onnx")
+        self.recurrent("b.onnx", state="g")
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--steps", "2", "--feed-back", "auto", "--input-shapes", "g:[1,4]")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--input-shapes: 'g' is an input of b alone, and inputs are drawn for a",
+                      ended.err)
+        self.assertIn("--initial-state", ended.err)
+
+    def test_what_belongs_to_no_step_may_be_left_out(self):
+        """All steps at once have a last state, which the steps have not."""
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in
+                (("x", [5, 4]), ("y", [5, 4]), ("hT", [1, 4]))}
+        neg = helper.make_node("Neg", ["x"], ["y"])
+        last = helper.make_node("ReduceSum", ["x", "axes"], ["hT"], keepdims=1)
+        axes = helper.make_tensor("axes", TensorProto.INT64, [1], [0])
+        one = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4]) for n in "xy"]
+        for name, graph in (("a.onnx", helper.make_graph([neg], "g", one[:1], one[1:])),
+                            ("all.onnx", helper.make_graph([neg, last], "g", [info["x"]],
+                                                           [info["y"], info["hT"]], [axes]))):
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                        ir_version=8), str(self.path(name)))
+        self.save_feeds("feeds.json", [{"x": np.ones((5, 4), np.float32)}])
+        words = ("run", "--runner", "a=onnxrt a.onnx", "--runner", "all=onnxrt all.onnx",
+                 "--load-inputs", "feeds.json", "--step-slice", "a:x:axis=0,size=1",
+                 "--steps-axis", "all:0", "--map-outputs")
+        ended = self.vernier(*words, "all:hT=")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ended = self.vernier(*words, "all:hTT=")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("no two runners that are compared have such outputs", ended.err)
+
+
 class Advances(StepsCase):
     def feed(self, dtype, values, *words, type_name="int8", shape=(1, None)):
         passes_on(str(self.path("m.onnx")), dtype, shape)

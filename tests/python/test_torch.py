@@ -40,6 +40,11 @@ class Torch(ScriptCase):
         done = self.vernier("m.pt", "--torch", "--input-shapes", "x:[2,3]")
         self.assert_fails(done, 5, "has no module 'torch'", "-m pip install torch", "--python")
 
+    def test_a_file_that_does_not_exist_is_named_first(self):
+        done = self.vernier("missing.pt", "--torch", "--input-shapes", "x:[2,3]")
+        self.assert_fails(done, 3, "'missing.pt' does not exist")
+        self.assertNotIn("has no module", done.out + done.err)
+
     def test_inputs_of_the_other_runner(self):
         (self.folder / "packages").mkdir()
         self.write("packages/torch.py", FAKE_TORCH)

@@ -8,6 +8,7 @@
 #include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
 #include "model/onnx/model_type.h"
+#include "record/schema/runner_name.h"
 #include "run/runner/engine_use.h"
 #include "run/workers/model_source.h"
 #include "util/files/unique_fd.h"
@@ -33,6 +34,13 @@ Result<TensorMap> CastFloats(TensorMap feed, std::span<const TensorInfo> inputs)
     }
   }
   return feed;
+}
+
+CoerceOptions StrictlyFor(const LiveRunner& session) {
+  CoerceOptions options;
+  options.advise_lenient = false;
+  options.label = WithoutTime(session.name());
+  return options;
 }
 
 // What to do about a model that is not ONNX.
@@ -196,17 +204,15 @@ Result<std::unique_ptr<RunnerSession>> ProbeSide::OpenParts(
 Result<TensorMap> ProbeSide::Infer(RunnerSession& session, const TensorMap& feed) {
   if (session.inputs_unknown()) return InferAsIs(session, feed);
   VERNIER_ASSIGN_OR_RETURN(const TensorMap cast, CastFloats(feed, session.session().inputs));
-  VERNIER_ASSIGN_OR_RETURN(
-      const CoercedFeed coerced,
-      CoerceFeed(cast, session.session().inputs, {Strictness::kStrict, {}, false}, logger_));
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, CoerceFeed(cast, session.session().inputs,
+                                                                 StrictlyFor(session), logger_));
   return InferAsIs(session, coerced.tensors);
 }
 
 Status ProbeSide::Takes(const RunnerSession& session, const TensorMap& feed) {
   if (session.inputs_unknown()) return {};
   NoLog unheard;
-  return CoerceFeed(feed, session.session().inputs, {Strictness::kStrict, {}, false}, unheard)
-      .status();
+  return CoerceFeed(feed, session.session().inputs, StrictlyFor(session), unheard).status();
 }
 
 Result<TensorMap> ProbeSide::InferAsIs(RunnerSession& session, const TensorMap& feed) {

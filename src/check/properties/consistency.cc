@@ -116,7 +116,8 @@ class RunnerCheck {
       : options_(options),
         shared_(shared),
         errors_only_(shared.logger, ErrorsOnly),
-        again_{shared.execution, shared.interrupted, errors_only_, shared.caller, shared.resets},
+        again_{shared.execution, shared.interrupted, errors_only_,
+               shared.caller,    shared.resets,      shared.with_parts},
         observer_(observer) {}
 
   Result<ConsistencyRunner> Check(const RunPlan& plan, const RunnerPlan& runner) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vernier/part_names.h"
+
 namespace vernier {
 namespace {
 
@@ -135,12 +137,25 @@ class RowScout {
   void AddUndeclared(const TensorMap& outputs) {
     BatchNames& batch = plan_.batch;
     for (const NamedTensor& output : outputs) {
+      if (LeaveOutPart(output.name)) continue;
       const auto is_it = [&](const auto& other) { return NameOf(other) == output.name; };
       const bool known = std::ranges::any_of(batch.outputs, is_it) ||
                          std::ranges::any_of(batch.possible, is_it) ||
                          std::ranges::any_of(batch.left_out, is_it);
       if (!known) batch.possible.push_back(output.name);
     }
+  }
+
+  // Parts of a sequence, say: how many there are, and not the shape of one, may follow the rows.
+  bool LeaveOutPart(const std::string& output) {
+    std::vector<NotedOutput>& left_out = plan_.batch.left_out;
+    for (const std::string& whole : request_.probe.runner().session().nested_outputs) {
+      if (!IsPartOf(output, whole)) continue;
+      const bool known = std::ranges::find(left_out, whole, &NotedOutput::name) != left_out.end();
+      if (!known) left_out.push_back({whole, "a sequence, a map or an optional, not a tensor"});
+      return true;
+    }
+    return false;
   }
 
   static std::string DoesNotRun(int64_t rows, const Status& why) {

@@ -29,8 +29,7 @@ Probe::Probe(const Shared& shared, RunnerPlan runner, const Circumstances& circu
       execution_(WithEnvironment(shared.execution, circumstances)),
       pool_(execution_, shared.interrupted, shared.logger, shared.caller),
       runner_(plan_) {
-  // A batch axis, say, is one of whole outputs.
-  runner_.LeaveOutParts();
+  if (!shared.with_parts) runner_.LeaveOutParts();
 }
 
 Result<std::unique_ptr<Probe>> Probe::Open(const Shared& shared, const RunnerPlan& runner,

@@ -31,6 +31,7 @@ class Probe {
     Logger& logger;
     const Embedder* caller = nullptr;          ///< where workers come from others; may be null
     std::span<const std::string> resets = {};  ///< the words of --reset, checked
+    bool with_parts = false;                   ///< of outputs that are no tensors
   };
 
   /// Where the backend has a plug-in and can be served by Python, too, Python comes second, as in a

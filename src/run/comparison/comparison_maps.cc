@@ -62,11 +62,19 @@ Status ComparisonRun::CheckCrossedMaps(const Pair& pair,
   return {};
 }
 
+// An output that belongs to no step is gone (--steps-axis): CheckMaps() knew whether it is there.
+bool ComparisonRun::MayBeGone(const Pair& pair, size_t map) const {
+  const StepStates* const steps = parts_.steps;
+  if (steps == nullptr || !pair.matching.output_maps()[map].leaves_out()) return false;
+  return steps->axis(pair.first) || steps->axis(pair.second);
+}
+
 Status ComparisonRun::CheckMapsUsed() const {
   for (size_t i = 0; i < plan_->output_map_words.size(); ++i) {
     const bool used =
         std::any_of(compared_.pairs.begin(), compared_.pairs.end(), [&](const Pair& pair) {
-          return i < pair.matching.used().size() && pair.matching.used()[i];
+          const std::vector<bool>& own = pair.matching.used();
+          return i < own.size() && (own[i] || MayBeGone(pair, i));
         });
     if (!used && !compared_.pairs.empty()) return NotUsed(plan_->output_map_words[i], {});
   }

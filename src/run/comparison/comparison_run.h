@@ -193,6 +193,7 @@ class ComparisonRun {
   void Begin(ComparedPair& pair) const;
   Result<bool> LookAt(const IterationOutputs& outputs, const FeedMarks& feeds);
   Status CheckMapsUsed() const;
+  bool MayBeGone(const Pair& pair, size_t map) const;
   Status CheckCrossedMaps(const Pair& pair,
                           const std::vector<std::vector<std::string>>& outputs) const;
   const FedPositions* PositionsOf(int64_t iteration);

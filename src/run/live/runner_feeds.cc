@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "decide/labels/label_scores.h"
+#include "inputs/shape_spec.h"
 #include "record/schema/runner_name.h"
 #include "run/feeds/undeclared_inputs.h"
 #include "run/steps/compared_states.h"
@@ -78,9 +79,35 @@ TensorMap WithoutFedLabels(const DecisionOptions& options, const RunnerSession& 
 
 }  // namespace
 
+// Shapes are those of drawn inputs, which are drawn for one runner.
+Status RunnerFeeds::CheckShapes() const {
+  const auto shapes = ParseShapeSpecs(plan_.inputs.shape_words, Strictness::kStrict);
+  const Result<std::vector<TensorInfo>> drawn = InputsToFeed(true, {});
+  if (plan_.lenient || !shapes.ok() || !drawn.ok() || drawn->empty()) return {};
+  const auto has = [](std::span<const TensorInfo> inputs, const std::string& name) {
+    return std::ranges::any_of(
+        inputs, [&](const TensorInfo& input) { return MeansInput(name, input.name); });
+  };
+  for (const ShapeSpec& shape : *shapes) {
+    if (has(*drawn, shape.name)) continue;
+    for (const LiveRunner& runner : runners_) {
+      if (!runner.opened() || !has(runner.session().inputs, shape.name)) continue;
+      const std::string label = WithoutTime(runner.name());
+      return InvalidArgument(
+          "--input-shapes: '" + shape.name + "' is an input of " + label +
+          " alone, and inputs are drawn for a runner before it; map it (--map-inputs " + label +
+          ":" + shape.name +
+          "=NAME), load it (--load-inputs) or, if it is a state, give its first "
+          "value (--initial-state)");
+    }
+  }
+  return {};
+}
+
 Status RunnerFeeds::CheckMaps() const {
   if (runners_.empty()) return {};
-  const bool all_opened = std::ranges::all_of(runners_, &RunnerSession::opened);
+  VERNIER_TRY(CheckShapes());
+  const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
   if (const StepStates* const states = steps_.states(); states != nullptr && all_opened) {
     VERNIER_TRY(states->CheckUsed());
     VERNIER_TRY(CheckStatesCompared(plan_, *states));

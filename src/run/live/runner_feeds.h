@@ -43,9 +43,9 @@ class RunnerFeeds {
   /// That of the maps: without them nothing can be coerced.
   Status status() const { return maps_.status(); }
 
-  /// kInvalidArgument where a map without a label names no input of any runner, or a word of
-  /// --feed-back is about none of them. All must have been opened; where one has failed or does not
-  /// say what it takes, nothing is known.
+  /// kInvalidArgument where a map without a label names no input of any runner, a word of
+  /// --feed-back is about none of them, or a shape is for an input of another runner alone. All
+  /// must have been opened; where one has failed or does not say what it takes, nothing is known.
   Status CheckMaps() const;
 
   /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
@@ -85,6 +85,7 @@ class RunnerFeeds {
   CoerceOptions OptionsFor(size_t index) const;
   Result<CoercedFeed> OfFeed(int64_t iteration, Result<CoercedFeed> fits) const;
   std::span<const TensorInfo> MadeFor(size_t index) const;
+  Status CheckShapes() const;
 
   const RunPlan& plan_;
   const Result<InputMaps> maps_;

@@ -1,5 +1,7 @@
 #include "run/live/runner_opener.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "backend/known/known_backends.h"
@@ -12,6 +14,17 @@
 #include "run/steps/reset_words.h"
 
 namespace vernier {
+namespace {
+
+// No package would open it. What a script calls a model need not be a file.
+bool LacksFile(const RunnerPlan& runner) {
+  const PythonRunner* const served = FindPythonRunner(runner.backend);
+  std::error_code error;
+  return served != nullptr && !served->module.empty() && !runner.model.path.empty() &&
+         !std::filesystem::exists(runner.model.path, error);
+}
+
+}  // namespace
 
 RunnerOpener::RunnerOpener(const RunPlan& plan, const std::atomic<int>& interrupted,
                            RunnerReports& reports, const Embedder* caller)
@@ -125,6 +138,9 @@ Status RunnerOpener::Open(size_t index, RunnerSession& runner, const ModelPlan& 
   const bool may_try_python = has_both || MayMoveToPython(runner);
   if (!status.ok() && may_try_python && !interrupted_) {
     status = OpenInPython(index, runner, *parts.model, status);
+  }
+  if (status.code() == StatusCode::kUnavailable && LacksFile(runner.plan())) {
+    status = Malformed("'" + runner.plan().model.path + "' does not exist");
   }
   switch (status.code()) {
     case StatusCode::kOk:

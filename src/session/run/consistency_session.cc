@@ -113,7 +113,11 @@ Result<ConsistencyRecord> TryProperties(const ConsistencyPlan& plan,
                                         const std::atomic<int>& interrupted, Logger& log) {
   PropertyTeller teller(plan.run.runners, log);
   RecordKeeper keeper(plan.run);
-  const Probe::Shared shared{plan.run.execution, interrupted, log, nullptr, plan.run.steps.resets};
+  const Probe::Shared shared{.execution = plan.run.execution,
+                             .interrupted = interrupted,
+                             .logger = log,
+                             .resets = plan.run.steps.resets,
+                             .with_parts = !plan.run.lenient};
   VERNIER_ASSIGN_OR_RETURN(
       ConsistencyRecord record,
       CheckConsistency(plan.run, plan.options, shared,
