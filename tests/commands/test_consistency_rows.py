@@ -74,6 +74,30 @@ class MeetingRows(Case):
                     if mixes:
                         self.assertIn("'new_state'", properties[name]["detail"])
 
+    def save_graph(self, nodes, inputs, outputs, weights=()):
+        """Of named types and shapes."""
+        infos = [[helper.make_tensor_value_info(n, t, s) for n, (t, s) in side.items()]
+                 for side in (inputs, outputs)]
+        tensors = [onnx.numpy_helper.from_array(value, n) for n, value in dict(weights).items()]
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", *infos, tensors),
+                                    opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  str(self.path("m.onnx")))
+
+    def test_indices_that_pick_rows_mix_them_and_are_bounded_by_the_batch(self):
+        """As beam_idx, by which a search goes on with the caches of other beams."""
+        f32 = TensorProto.FLOAT
+        self.save_graph([helper.make_node("Gather", ["past", "beam_idx"], ["own"], "pick"),
+                         helper.make_node("Add", ["own", "x"], ["y"])],
+                        {"x": (f32, ["B", 3]), "past": (f32, ["B", 3]),
+                         "beam_idx": (TensorProto.INT32, ["B"])}, {"y": (f32, ["B", 3])})
+        for seed in ("1", "2", "3"):
+            ended, properties = self.properties("m.onnx", "--onnxrt", "--seed", seed)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertEqual(properties["shape-sweep"]["verdict"], "holds")
+            for name in ROWS:
+                self.assertIn("node 'pick' (Gather) picks rows by indices made of the inputs",
+                              properties[name]["detail"])
+
     def test_rows_that_meet_in_the_model_are_no_batch(self):
         random = np.random.default_rng(1)
         weights = {"w": random.standard_normal((1, 16, 3)).astype("f4"),

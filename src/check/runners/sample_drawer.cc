@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "check/runners/first_feed.h"
+#include "check/runners/row_indices.h"
 #include "inputs/dim_sizes.h"
 #include "run/feeds/fed_tokens.h"
 
@@ -77,10 +78,18 @@ Result<TensorMap> SampleDrawer::Fit(const Probe& probe, const TensorMap& feed,
   return own;
 }
 
+Result<TensorMap> SampleDrawer::FitDrawn(const Probe& probe, const TensorMap& feed,
+                                         Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(TensorMap own, Fit(probe, feed, logger));
+  const bool drawn = plan_.inputs.load_paths.empty() && !plan_.inputs.script.given();
+  if (!drawn) return own;
+  return WithRowsThatThereAre(probe.runner().plan().model, std::move(own));
+}
+
 Result<TensorMap> SampleDrawer::Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
                                      Logger& logger) const {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
-  return Fit(probe, feed, logger);
+  return FitDrawn(probe, feed, logger);
 }
 
 Result<TensorMap> SampleDrawer::Default(const Probe& probe, Logger& logger) const {
@@ -121,7 +130,7 @@ Result<TensorMap> SampleDrawer::Another(const Probe& probe, const TensorMap& lik
     }
   }
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeSecondFeed(plan_, inputs, shared_, logger));
-  return Fit(probe, feed, logger);
+  return FitDrawn(probe, feed, logger);
 }
 
 Result<std::vector<TensorMap>> SampleDrawer::OfGivenShapes(const Probe& probe,

@@ -12,12 +12,13 @@
 
 namespace vernier {
 
-/// A dimension that must have as many elements as others together, and `added` more: a mask over
-/// cached and new tokens.
+/// A dimension that must have as many elements as another one, or as others together, and `added`
+/// more: a mask over cached and new tokens.
 struct SizeSum {
   std::string dimension;
   std::vector<std::string> terms;
   int64_t added = 0;
+  bool at_least = false;  ///< more are taken, too
 };
 
 /// Sizes of dynamic dimensions of inputs.
@@ -64,6 +65,8 @@ class SampleDrawer {
 
  private:
   Result<TensorMap> Fit(const Probe& probe, const TensorMap& feed, Logger& logger) const;
+  /// The same; what was drawn picks rows that there are.
+  Result<TensorMap> FitDrawn(const Probe& probe, const TensorMap& feed, Logger& logger) const;
   bool shapes_are_given() const;
   Result<TensorMap> Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
                          Logger& logger) const;

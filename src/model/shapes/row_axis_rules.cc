@@ -259,6 +259,8 @@ RowState Joined(RowStep& step, size_t /*output*/) {
 RowState Gathered(RowStep& step, size_t /*output*/) {
   const Axis axis = FromFront(step.attributes().Int("axis", 0), step.RankOf(0));
   const Axis data = step.AxisOf(0), indices = step.AxisOf(1);
+  // Beams go on with the caches of others.
+  if (axis && data == axis && indices) return step.Met("picks rows by indices made of the inputs");
   if (!axis || (data && indices)) return Unknown();
   if (indices) return At(*axis + *indices);
   if (!data || *data == *axis) return Unknown();
