@@ -16,6 +16,7 @@ struct AbiDType {
   uint8_t bits;
 };
 
+/// Every type but kUndefined. A pair (code, bits) occurs once.
 inline constexpr std::array<AbiDType, kDTypeCount - 1> kAbiDTypes = {{
     {DType::kFloat32, VN_DTYPE_FLOAT, 32},
     {DType::kUint8, VN_DTYPE_UINT, 8},

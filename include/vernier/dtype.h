@@ -10,8 +10,10 @@
 
 namespace vernier {
 
+/// The type of a tensor's elements. Names are NumPy's, or ml_dtypes' for the small floats, and the
+/// formats those of the OCP 8-bit and microscaling specifications (E4M3FN: finite, no infinity).
 enum class DType : uint8_t {
-  kUndefined = 0,
+  kUndefined = 0,  ///< not known, or no tensor
   kFloat32 = 1,
   kUint8 = 2,
   kInt8 = 3,
@@ -19,8 +21,8 @@ enum class DType : uint8_t {
   kInt16 = 5,
   kInt32 = 6,
   kInt64 = 7,
-  kString = 8,
-  kBool = 9,
+  kString = 8,  ///< of any length, in UTF-8 or any other bytes
+  kBool = 9,    ///< one byte, 0 or 1
   kFloat16 = 10,
   kFloat64 = 11,
   kUint32 = 12,
@@ -32,16 +34,17 @@ enum class DType : uint8_t {
   kFloat8E4M3FNUZ = 18,
   kFloat8E5M2 = 19,
   kFloat8E5M2FNUZ = 20,
-  kUint4 = 21,
+  kUint4 = 21,  ///< 4-bit types are packed, see ByteSize
   kInt4 = 22,
   kFloat4E2M1 = 23,
 };
+/// One more than the largest number.
 inline constexpr int kDTypeCount = 24;
 
 /// The kind of arithmetic for a type. kNone for kUndefined.
 enum class DTypeKind : uint8_t {
   kNone,
-  kFloat,
+  kFloat,  ///< of any width, with whatever infinities and NaN the format has
   kSignedInt,
   kUnsignedInt,
   kBool,
@@ -96,6 +99,7 @@ constexpr std::optional<DType> DTypeFromOnnx(int64_t number) {
   return static_cast<DType>(number);
 }
 
+/// How elements of the type are compared.
 constexpr DTypeKind Kind(DType dtype) { return internal::Row(dtype).kind; }
 
 /// Whole numbers of any width, signed or not; kBool is none.

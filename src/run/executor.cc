@@ -159,8 +159,7 @@ void RunToTheEnd(const RunContext& run, InferenceScheduler& live, RunSides sides
   const PythonFeeds python{scripts.feeds(), scripts.draws()};
   PairErrorBounds bounds(plan.compare);
   LpipsMeasure lpips([&live] { return live.opener().ScriptWorker(); });
-  const Instruments instruments{
-      .perceptual = &lpips, .device = &live.devices(), .bounds = &bounds, .live = &live};
+  const Instruments instruments{&lpips, &live.devices(), &bounds, &live};
   const auto saved_steps = SavedSteps::Find(plan, sides.loaded.saved(), run.logger);
   const ComparisonParts parts{
       .scripts = {scripts.comparison(), scripts.postprocessing(), scripts.decisions()},
@@ -208,9 +207,8 @@ RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer
                       const std::atomic<int>& interrupted, const Embedder* caller) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<ModelStamp> models = StampModels(plan);
-  InferenceScheduler live(
-      plan, interrupted, logger, caller,
-      [&observer](std::optional<double> seconds) { observer.Waiting(seconds); });
+  const auto waiting = [&observer](std::optional<double> seconds) { observer.Waiting(seconds); };
+  InferenceScheduler live(plan, interrupted, logger, caller, waiting);
   const LogArea area(logger, log_area::kComparator);
   const RunContext run{plan, logger, observer, interrupted};
   RunEnding ending;

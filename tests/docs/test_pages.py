@@ -16,7 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import pages  # noqa: E402
 
 ROOT = pages.ROOT
-# Markdown that is no page of the documentation; what src/ and backends/ have says what lies in a folder.
+# Markdown that is no page of the documentation; in src/ and backends/ it says what lies in a
+# folder.
 ELSEWHERE = ("tests/reports/expected.md", "tests/data/models/README.md")
 FOLDERS = ("build/", ".", "src/", "backends/")
 

@@ -36,7 +36,7 @@ Result<TensorMap> CastFloats(TensorMap feed, std::span<const TensorInfo> inputs)
   return feed;
 }
 
-CoerceOptions StrictlyFor(const LiveRunner& session) {
+CoerceOptions StrictlyFor(const RunnerSession& session) {
   CoerceOptions options;
   options.advise_lenient = false;
   options.label = WithoutTime(session.name());

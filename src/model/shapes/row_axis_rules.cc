@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "model/onnx/flat_graph.h"
+#include "model/onnx/operator_list.h"
 
 namespace vernier {
 namespace {
@@ -362,8 +363,7 @@ constexpr RowRule kRowRules[] = {
     {"BatchNormalization", &BatchNormalised},
     {"MeanVarianceNormalization", &MeanVariance},
     {"AveragePool Conv ConvInteger ConvTranspose GlobalAveragePool GlobalLpPool GlobalMaxPool "
-     "LpPool "
-     "MaxPool QLinearConv",
+     "LpPool MaxPool QLinearConv",
      &RowsOfWindows},
     {"GRU LSTM RNN", &Recurrent},
     {"MatMul MatMulInteger MatMulIntegerToFloat QLinearMatMul", &RowsOfMatMul},
@@ -378,23 +378,12 @@ constexpr RowRule kRowRules[] = {
     {"DynamicQuantizeLSTM DynamicQuantizeLinear DynamicQuantizeMatMul", &DynamicallyQuantised},
 };
 
-// "Abs Add ..." holds `name` as a word.
-bool HasWord(std::string_view words, std::string_view name) {
-  for (size_t at = words.find(name); at != words.npos; at = words.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) {
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 RowState RowsAfter(RowStep& step, size_t output) {
   if (IsForeign(step.node())) return Unknown();
   for (const RowRule& row : kRowRules) {
-    if (HasWord(row.operators, step.node().op_type)) return row.rule(step, output);
+    if (IsInOperators(row.operators, step.node().op_type)) return row.rule(step, output);
   }
   return Unknown();
 }

@@ -64,7 +64,7 @@ ComparisonDetail ComparisonRun::DetailOf(const Instruments& instruments) const {
   detail.perceptual = instruments.perceptual;
   detail.device = instruments.device;
   detail.interrupted = instruments.interrupted;
-  if (parts_.steps != nullptr) detail.distances = true;
+  detail.distances |= parts_.steps != nullptr;
   return detail;
 }
 
@@ -112,10 +112,9 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
 }
 
 Status ComparisonRun::PostprocessOne(int64_t iteration, IterationResult& side) {
-  if (parts_.scripts.postprocessing == nullptr)
-    return PostprocessTopK(side.outputs, plan_->postprocess);
-  VERNIER_ASSIGN_OR_RETURN(side.outputs,
-                           parts_.scripts.postprocessing->Postprocess(side, iteration));
+  const auto& script = parts_.scripts.postprocessing;
+  if (script == nullptr) return PostprocessTopK(side.outputs, plan_->postprocess);
+  VERNIER_ASSIGN_OR_RETURN(side.outputs, script->Postprocess(side, iteration));
   return {};
 }
 

@@ -90,7 +90,7 @@ Status RunnerFeeds::CheckShapes() const {
   };
   for (const ShapeSpec& shape : *shapes) {
     if (has(*drawn, shape.name)) continue;
-    for (const LiveRunner& runner : runners_) {
+    for (const RunnerSession& runner : runners_) {
       if (!runner.opened() || !has(runner.session().inputs, shape.name)) continue;
       const std::string label = WithoutTime(runner.name());
       return InvalidArgument(
@@ -107,7 +107,7 @@ Status RunnerFeeds::CheckShapes() const {
 Status RunnerFeeds::CheckMaps() const {
   if (runners_.empty()) return {};
   VERNIER_TRY(CheckShapes());
-  const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
+  const bool all_opened = std::ranges::all_of(runners_, &RunnerSession::opened);
   if (const StepStates* const states = steps_.states(); states != nullptr && all_opened) {
     VERNIER_TRY(states->CheckUsed());
     VERNIER_TRY(CheckStatesCompared(plan_, *states));

@@ -189,9 +189,8 @@ class Profiling {
                                live.feeds().InputsToFeed(false, shaped.inputs.shape_words));
       NoLog unheard;
       const auto draw = [&](const RunPlan& sized) { return MakeFeed(sized, live, unheard); };
-      VERNIER_ASSIGN_OR_RETURN(
-          const FoundSizes found,
-          SettleSizes(shaped, inputs, {live, logger_, static_cast<int64_t>(set), draw}));
+      const SizeSettling trial{live, logger_, static_cast<int64_t>(set), draw};
+      VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, SettleSizes(shaped, inputs, trial));
       own.found = found.dims;
       anew = index > 0 && !found.dims.empty();
     }
