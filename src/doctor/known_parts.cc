@@ -12,7 +12,7 @@ constexpr KnownPart kBackends[] = {
     {"onnxruntime", "--onnxrt: ONNX models; also inference of shapes, and check lint",
      "onnxruntime"},
 #define VERNIER_ONNX_RUNTIME(name, package, help, enables) {name, enables, package},
-#include "backend/onnx_runtimes.def"
+#include "backend/known/onnx_runtimes.def"
 #undef VERNIER_ONNX_RUNTIME
     {"pluginref", "--pluginref: TensorRT's plugins on the CPU", ""},
     {"tensorflow",

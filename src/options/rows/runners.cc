@@ -65,7 +65,7 @@ constexpr OptionRow kRunners[] = {
    .constant = name,                                       \
    .help = text,                                           \
    .origin = Origin::kOurs},
-#include "backend/onnx_runtimes.def"
+#include "backend/known/onnx_runtimes.def"
 #undef VERNIER_ONNX_RUNTIME
     {.flags = {"--onnxref", "--onnx"},
      .dest = "runners",

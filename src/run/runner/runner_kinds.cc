@@ -13,7 +13,7 @@ namespace {
 constexpr RunnerKind kKinds[] = {
     {"onnxrt", "onnxruntime", "onnxrt-runner"},
 #define VERNIER_ONNX_RUNTIME(name, package, help, enables) {name, name, name "-runner"},
-#include "backend/onnx_runtimes.def"
+#include "backend/known/onnx_runtimes.def"
 #undef VERNIER_ONNX_RUNTIME
     {"identity", "identity", "identity-runner"},
     {"trt", "tensorrt", "trt-runner"},
