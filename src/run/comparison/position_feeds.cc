@@ -148,7 +148,7 @@ bool AreGiven(const InputPlan& inputs) {
 
 // The largest of integers above 1, which neither mark positions nor are added to scores, as 0 and
 // numbers below it may be.
-std::optional<int64_t> CountOf(const Tensor& mask) {
+std::optional<int64_t> LargestAboveOne(const Tensor& mask) {
   if (mask.dtype() == DType::kBool || !HoldsPositionValues(mask.dtype())) return std::nullopt;
   const Result<Tensor> wide = CastTensor(mask, DType::kInt64);
   if (!wide.ok() || wide->element_count() == 0) return std::nullopt;
@@ -218,7 +218,7 @@ void PositionFeeds::LookForUnfitMask(const char* usual, const TensorMap& feed) {
   if (mask == nullptr || !options_->mask.empty() || !given_ || !unfit_mask_.empty()) return;
   const std::string why = WhyUnfit(*mask);
   if (why.empty()) return;
-  const std::optional<int64_t> count = CountOf(*mask);
+  const std::optional<int64_t> count = LargestAboveOne(*mask);
   if (count) bad_mask_ = BadMask{usual, std::to_string(*count), mask->dims()};
   unfit_mask_ = "the input '" + std::string(usual) + "' " + why +
                 ", where 1 and 0 would mark positions, so all positions are compared (--mask none "

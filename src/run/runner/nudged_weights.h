@@ -16,8 +16,8 @@
 namespace vernier {
 
 /// Which floats of a model are moved. Of those with fewer than two dimensions, which may be sizes
-/// and limits, only what `Mul` and `Add` read: scales and biases, which are all that is no integer
-/// in the layers of a quantised model.
+/// and limits, only what `Mul` and `Add` read, and the scales of `QuantizeLinear`: all that is no
+/// integer in the layers of a quantised model.
 enum class MovedWeights : uint8_t { kMatrices, kMatricesAndScales };
 
 class NudgedWeights {
