@@ -93,8 +93,9 @@ Status WorkerConnection::CheckTime(const WorkerRequest& request, double limit_s)
 
 // Without a terminal nothing else shows that it goes on.
 void WorkerConnection::LogLongWait(const WorkerRequest& request) {
-  if (request.seconds() < rules_.patience_s || told_of_ == request.start || holds_log_) return;
-  told_of_ = request.start;
+  if (request.seconds() < rules_.patience_s || long_wait_logged_ == request.start || holds_log_)
+    return;
+  long_wait_logged_ = request.start;
   const std::string who = request.who.empty() ? "Still " : std::string(request.who) + " is still ";
   logger_.Info(who + std::string(request.stage) + ", after " + FormatG(rules_.patience_s, 4) +
                " s");

@@ -19,6 +19,9 @@
 
 namespace vernier {
 
+/// How long an answer that is no longer wanted is waited for.
+inline constexpr double kUnwantedSeconds = 10;
+
 /// A request while it is sent or its answer is awaited.
 struct WorkerRequest {
   std::string_view stage;  ///< what is being done, for messages
@@ -93,12 +96,10 @@ class WorkerConnection {
   HeldLines held_log_;
   std::atomic<bool> unwanted_ = false;
   std::function<void(double)> while_waiting_;
-  std::optional<std::chrono::steady_clock::time_point> told_of_;  // the start of a long request
+  std::optional<std::chrono::steady_clock::time_point>
+      long_wait_logged_;  // the start of a long request
   Status death_;
   bool ran_out_of_time_ = false;
 };
-
-/// How long an answer that is no longer wanted is waited for.
-inline constexpr double kUnwantedSeconds = 10;
 
 }  // namespace vernier
