@@ -176,8 +176,8 @@ class Delays(Case):
     def test_what_a_reset_leaves_shows_after_other_inputs_and_numbers_of_them(self):
         said = self.net_that_forgets([], code=0)
         self.assertIn("PASSED | repeated-runs | 4 more runs, the same bits; 4 inferences after "
-                      "each reset; also after 8 resets behind other inputs", said)
-        behind = "after a reset behind 1 inference with "
+                      "each reset; also after 8 resets that followed other inputs", said)
+        behind = "after a reset that followed 1 inference with "
         for kept, case, words, steps in ((["n"], behind + "other inputs", (), 4),
                                          (["n"], behind + "other inputs", (), 2),
                                          (["n"], behind + "other inputs", ("--steps", "12"), 3),
@@ -191,8 +191,8 @@ class Delays(Case):
 
     def test_a_runner_that_refuses_other_inputs_is_not_at_fault(self):
         said = self.net_that_forgets(["first"], code=0)
-        self.assertRegex(said, "PASSED . repeated-runs .*4 inferences after each reset; not tried "
-                               "after resets behind other inputs, which the runner refuses: .*")
+        self.assertRegex(said, "PASSED . repeated-runs .*4 inferences after each reset; not tried after "
+                               "resets that follow other inputs, which the runner refuses: .*")
 
     def test_what_nothing_resets_shows_after_other_inputs(self):
         self.write("""

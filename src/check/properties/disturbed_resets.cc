@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "compare/outputs/same_bits.h"
 #include "inputs/cast_tensor.h"
 #include "run/runner/nudged_floats.h"
 #include "util/text/first_line.h"
@@ -64,13 +65,6 @@ Result<TensorMap> Changed(const TensorMap& feed, Change change) {
   return changed;
 }
 
-bool SameBytes(const TensorMap& a, const TensorMap& b) {
-  return SameShapes(a, b) && std::ranges::all_of(a, [&](const NamedTensor& input) {
-           return input.tensor.dtype() == DType::kString ||
-                  std::ranges::equal(input.tensor.bytes(), Find(b, input.name)->bytes());
-         });
-}
-
 }  // namespace
 
 bool MayKeepState(const RunnerSession& runner) {
@@ -80,7 +74,7 @@ bool MayKeepState(const RunnerSession& runner) {
 std::vector<DisturbedResets::Feed> DisturbedResets::OtherFeeds(const TensorMap& feed) {
   std::vector<Feed> others;
   const auto add = [&](std::string_view what, Result<TensorMap> other) {
-    if (other.ok() && !SameBytes(feed, *other)) {
+    if (other.ok() && !SameBits(feed, *other)) {
       others.push_back({std::string(what), *std::move(other)});
     }
   };
@@ -91,7 +85,7 @@ std::vector<DisturbedResets::Feed> DisturbedResets::OtherFeeds(const TensorMap& 
   return others;
 }
 
-// How many inferences there were behind the reset: fewer where the next one fails.
+// How many inferences there were after the reset: fewer where the next one fails.
 int64_t DisturbedResets::Disturb(const TensorMap& other, int64_t count) {
   Probe& probe = *subject_.probe;
   const Result<TensorMap> first = probe.Infer(other);
@@ -110,7 +104,7 @@ bool DisturbedResets::HoldBehind(const Feed& other, int64_t count, const Sample&
   if (made > 0 && made < count && !probe.runner().lost_worker()) Disturb(other.tensors, made);
   if (made == 0 || probe.runner().lost_worker()) return true;
   ++done_;
-  const std::string_view reset = probe.runner().keeps_state() ? "a reset behind " : "";
+  const std::string_view reset = probe.runner().keeps_state() ? "a reset that followed " : "";
   const std::string what =
       "after " + std::string(reset) + Counted(made, "inference") + " with " + other.what;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -143,10 +137,11 @@ std::string DisturbedResets::Describe() const {
   if (done_ == 0 && refusal_.empty()) return "";
   if (done_ == 0) {
     return "not tried after " + reset +
-           "s behind other inputs, which the runner refuses: " + refusal_;
+           "s that follow other inputs, which the runner refuses: " + refusal_;
   }
-  return runner.keeps_state() ? "also after " + Counted(done_, "reset") + " behind other inputs"
-                              : "also after " + Counted(done_, "run") + " with other inputs";
+  return runner.keeps_state()
+             ? "also after " + Counted(done_, "reset") + " that followed other inputs"
+             : "also after " + Counted(done_, "run") + " with other inputs";
 }
 
 }  // namespace vernier

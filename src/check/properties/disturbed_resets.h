@@ -12,10 +12,10 @@ namespace vernier {
 /// Where a state may be kept: inside of the model, or of an object that declares nothing.
 bool MayKeepState(const RunnerSession& runner);
 
-/// Resets of a runner behind one inference, and behind one more than are compared, with other
-/// inputs: another feed, or the same doubled, reversed, or halved with the other sign. What the
-/// runner then makes of a sample must be `expected`, inference by inference. Inputs that it refuses
-/// show nothing, and are passed over.
+/// Resets of a runner that follow one inference, and one more than are compared, with other inputs:
+/// another feed, or the same doubled, reversed, or halved with the other sign. What the runner then
+/// makes of a sample must be `expected`, inference by inference. Inputs that it refuses show
+/// nothing, and are passed over.
 class DisturbedResets {
  public:
   /// Both must outlive it.
@@ -24,7 +24,7 @@ class DisturbedResets {
   /// False when the property is broken.
   bool Hold(const Sample& sample, const std::vector<TensorMap>& expected);
 
-  /// "as after 8 resets behind other inputs", or that the runner refuses those.
+  /// "also after 8 resets that followed other inputs", or that the runner refuses those.
   std::string Describe() const;
 
  private:
