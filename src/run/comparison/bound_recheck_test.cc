@@ -75,7 +75,8 @@ TEST(BoundRecheckTest, OnlyWhatIsAmplifiedBehindAMeasuredOutputCounts) {
 }
 
 TEST(BoundRecheckTest, OfTwoSidesTheLargerMovementCounts) {
-  ErrorBound bound{.rms = 1e-6};
+  ErrorBound bound;
+  bound.rms = 1e-6;
   TakeCondition({.condition = 100, .spread = 2, .element = 1e-5}, bound);
   TakeCondition({.condition = 9, .spread = 1, .element = 1e-4}, bound);
   EXPECT_EQ(bound.condition, 100);
