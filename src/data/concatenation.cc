@@ -8,6 +8,7 @@
 #include <set>
 
 #include "data/data_files.h"
+#include "io/bytes/checksum.h"
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_writer.h"
 #include "io/results/interleaved_runs.h"
@@ -25,8 +26,9 @@ namespace {
 
 class Concatenation {
  public:
-  Concatenation(std::vector<DataSource> sources, const std::atomic<int>& interrupted, Logger& log)
-      : sources_(std::move(sources)), interrupted_(interrupted), log_(log) {}
+  Concatenation(std::vector<DataSource> sources, bool lenient, const std::atomic<int>& interrupted,
+                Logger& log)
+      : sources_(std::move(sources)), lenient_(lenient), interrupted_(interrupted), log_(log) {}
 
   Status WriteTo(const std::string& output) {
     const bool outputs = sources_.front().tensors.kind == SavedKind::kOutputs;
@@ -67,7 +69,37 @@ class Concatenation {
     return {};
   }
 
+  // Where a file lacks a runner of another one, the runners of a third have other numbers.
+  Status CheckInStep() const {
+    std::map<std::string, size_t> before;
+    for (const DataSource& source : sources_) {
+      std::map<std::string, size_t> here;
+      for (const SavedRun& run : source.tensors.reader->runs()) {
+        if (run.iterations > 0) here[RunnerNameOf(run)] += run.iterations;
+      }
+      size_t most = 0;
+      for (const auto& [name, count] : here) most = std::max(most, before[name]);
+      std::vector<std::string> behind, names;
+      for (const auto& [name, count] : here) {
+        (before[name] < most ? behind : names).push_back(name);
+      }
+      if (!behind.empty()) {
+        const auto in_words = [](std::vector<std::string> runners) {
+          return JoinWords(ShortNames(runners), " and ");
+        };
+        return InvalidArgument(
+            "the files before '" + source.path + "' have fewer iterations of " + in_words(behind) +
+            " than of " + in_words(names) +
+            ": behind them, iterations of one number would not belong together; join files with "
+            "the same runners (data select picks them), or add --lenient");
+      }
+      for (const auto& [name, count] : here) before[name] += count;
+    }
+    return {};
+  }
+
   Status WriteOutputs(const std::string& output) {
+    if (!lenient_) VERNIER_TRY(CheckInStep());
     VERNIER_ASSIGN_OR_RETURN(
         const auto writer, ResultsWriter::Create(output, RunnerNames(), SingleFileFormat(output)));
     if (KeepsOrigin(SingleFileFormat(output))) {
@@ -130,21 +162,41 @@ class Concatenation {
     for (const auto& [name, feedings] : accounts) {
       const std::optional<std::string> joined = JoinFeedings(feedings);
       if (!joined) of_other_steps_.insert(name);
-      feedings_[name] = joined.value_or("");
+      feedings_[name] = joined ? *joined : MixedFeeding(PartsOf(name));
     }
     if (of_other_steps_.empty()) return;
     const std::vector<std::string> names(of_other_steps_.begin(), of_other_steps_.end());
     log_.Warning("'" + output + "' does not say any more how the steps of " +
                  JoinWords(ShortNames(names), " and ") +
                  " were fed, and from what inputs, because that differs between the files, or one "
-                 "does not say it: comparisons do not notice outputs that were fed otherwise");
+                 "does not say it: comparisons warn, and do not notice outputs that were fed "
+                 "otherwise");
+  }
+
+  // Of a runner: each account, and the marks of the feeds that it is about.
+  std::vector<std::pair<std::string, std::string>> PartsOf(const std::string& name) const {
+    std::vector<std::pair<std::string, std::string>> parts;
+    for (const DataSource& source : sources_) {
+      const ResultsReader& reader = *source.tensors.reader;
+      for (size_t run = 0; run < reader.runs().size(); ++run) {
+        const SavedRun& saved = reader.runs()[run];
+        if (RunnerNameOf(saved) != name) continue;
+        std::string marks;
+        for (size_t i = 0; i < saved.iterations; ++i) {
+          const std::optional<uint64_t> mark = reader.FeedOf(run, i);
+          marks += mark ? ChecksumText(*mark) + ' ' : "- ";
+        }
+        parts.emplace_back(saved.steps, std::move(marks));
+      }
+    }
+    return parts;
   }
 
   Status AppendRun(const DataSource& source, size_t run, ResultsWriter& writer) {
     const SavedRun& saved = source.tensors.reader->runs()[run];
     const std::string name = RunnerNameOf(saved);
     const bool keeps = !of_other_steps_.contains(name);
-    if (keeps) VERNIER_TRY(writer.NoteSteps(IndexOf(name), feedings_[name]));
+    VERNIER_TRY(writer.NoteSteps(IndexOf(name), feedings_[name]));
     for (size_t i = 0; i < saved.iterations; ++i) {
       VERNIER_TRY(CheckInterrupted(interrupted_));
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, source.tensors.reader->Read(run, i));
@@ -169,6 +221,7 @@ class Concatenation {
   }
 
   std::vector<DataSource> sources_;
+  const bool lenient_;
   const std::atomic<int>& interrupted_;
   Logger& log_;
   std::vector<std::string> names_;
@@ -253,7 +306,8 @@ Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interru
     VERNIER_ASSIGN_OR_RETURN(sources, InterleaveStrides(std::move(sources)));
     if (!std::ranges::all_of(sources, IsIdleShard)) std::erase_if(sources, IsIdleShard);
   }
-  return Concatenation(std::move(sources), interrupted, log).WriteTo(plan.output);
+  const bool lenient = plan.lenient || plan.may_replace;
+  return Concatenation(std::move(sources), lenient, interrupted, log).WriteTo(plan.output);
 }
 
 }  // namespace vernier

@@ -15,13 +15,15 @@ struct DataJoinPlan {
   std::string output;              ///< one file; JSON unless the extension says otherwise
   /// As in Polygraphy `output` may be one of `paths`, and names of shards mean nothing.
   bool may_replace = false;
+  bool lenient = false;  ///< as in Polygraphy files need not have the same runners
 };
 
 /// Writes the iterations of all files one after another (of shards by stride in turn), one in
 /// memory at a time; outputs by the names of their runners, with the marks of what they were made
 /// from, unless the files differ in how the steps of a runner were fed: then a warning. Another for
 /// an iteration with other names than the first. kInvalidArgument for inputs
-/// beside outputs, where `output` is read, and as CheckShardsInOrder(); kMalformed, kIo,
+/// beside outputs, for files with other runners, after which iterations of one number would not
+/// belong together, where `output` is read, and as CheckShardsInOrder(); kMalformed, kIo,
 /// kCancelled. Without success no file is left.
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log);
 

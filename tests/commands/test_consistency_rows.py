@@ -83,6 +83,40 @@ class MeetingRows(Case):
                                     opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
                   str(self.path("m.onnx")))
 
+    def test_dimensions_that_must_agree_under_different_names_follow_each_other(self):
+        f32 = TensorProto.FLOAT
+        random = np.random.default_rng(1)
+        gru = {n: random.standard_normal(s).astype("f4")
+               for n, s in (("w", (1, 9, 4)), ("r", (1, 9, 3)))}
+        cases = (
+            ([helper.make_node("MatMul", ["a", "b"], ["y"])],
+             {"a": (f32, ["B", "N", "M"]), "b": (f32, ["B", "K", 4])}, (), "'M' as large as 'K'"),
+            ([helper.make_node("GRU", ["x", "w", "r", "", "", "h"], ["y"], hidden_size=3)],
+             {"x": (f32, ["T", "N", 4]), "h": (f32, [1, "M", 3])}, gru, "'N' as large as 'M'"))
+        for nodes, inputs, weights, said in cases:
+            with self.subTest(said):
+                self.save_graph(nodes, inputs, {"y": (f32, None)}, weights)
+                ended, properties = self.properties("m.onnx", "--onnxrt", "--only", "shape-sweep")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.assertIn(said + ", which the model needs", properties["shape-sweep"]["detail"])
+
+    def test_a_mask_of_which_the_end_counts_is_at_least_as_long_as_the_tokens(self):
+        """It has to cover the cached tokens and the new ones; what is before them is not read."""
+        f32 = TensorProto.FLOAT
+        self.save_graph(
+            [helper.make_node("Concat", ["past", "x"], ["tokens"], axis=1),
+             helper.make_node("Shape", ["tokens"], ["shape"]),
+             helper.make_node("Gather", ["shape", "one"], ["length"]),
+             helper.make_node("Neg", ["length"], ["start"]),
+             helper.make_node("Slice", ["mask", "start", "end", "one"], ["tail"]),
+             helper.make_node("Concat", ["tokens", "tail"], ["y"], axis=0)],
+            {"past": (f32, [2, "P"]), "x": (f32, [2, "N"]), "mask": (f32, [2, "M"])},
+            {"y": (f32, None)}, {"one": np.array([1]), "end": np.array([2**62])})
+        ended, properties = self.properties("m.onnx", "--onnxrt", "--only", "shape-sweep")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("'M' at least as large as 'P' and 'N' together, which the model needs",
+                      properties["shape-sweep"]["detail"])
+
     def test_indices_that_pick_rows_mix_them_and_are_bounded_by_the_batch(self):
         """As beam_idx, by which a search goes on with the caches of other beams."""
         f32 = TensorProto.FLOAT

@@ -3,6 +3,7 @@ other inputs or other steps stay what they are: not compared."""
 
 import unittest
 
+from program import ramp
 from steps_case import StepsCase
 
 STEPS = ("--feed-back", "hn:h", "--step-slice", "x:axis=1,size=4")
@@ -117,6 +118,42 @@ class DataOrigin(StepsCase):
                     self.assertIn("'joined.npz' " + LOST + " how the steps of a and b were fed",
                                   said)
                     self.assertIn(untold, self.compare("twice.npz", "joined.npz", code=0))
+
+    def test_two_files_that_were_joined_otherwise_are_not_compared_in_silence(self):
+        self.save_feeds("feeds.json", self.recordings(4))
+        for state in ("own", "reference"):
+            ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner",
+                                 "b=onnxrt m.onnx", "--load-inputs", "feeds.json", *STEPS,
+                                 "--state", state, "--save-outputs", f"{state}.npz")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.data("concat", "own.npz", "reference.npz", "-o", "x.npz")
+        self.data("concat", "reference.npz", "own.npz", "-o", "y.npz")
+        self.data("convert", "x.npz", "-o", "again.safetensors")
+        untold = "were fed like those of"
+        said = self.compare("x.npz", "y.npz", code=0)
+        self.assertIn("is not known: it joins steps that were fed in several ways (data concat); "
+                      "compare the files that it was joined from", said)
+        self.assertIn(untold, said)
+        for words in (("x.npz", "again.safetensors"), ("x.npz",)):
+            self.assertNotIn(untold, self.compare(*words, code=0))
+        self.data("select", "x.npz", "--iterations", "4-15", "-o", "part.npz")
+        self.assertIn(untold, self.compare("x.npz", "part.npz", "--lenient", code=0))
+
+    def test_files_that_lack_runners_of_others_are_not_joined(self):
+        """Runners of what follows would have iterations of one number that do not belong
+        together."""
+        self.save_runs("ab.json", [("a", ramp(2)), ("b", ramp(2))])
+        self.save_runs("b.json", [("b", ramp(2))])
+        self.save_runs("a.json", [("a", ramp(2))])
+        ended = self.vernier("data", "concat", "b.json", "ab.json", "-o", "x.npz")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("the files before 'ab.json' have fewer iterations of a than of b: behind "
+                      "them, iterations of one number would not belong together; join files with "
+                      "the same runners (data select picks them), or add --lenient", ended.err)
+        self.assertFalse(self.path("x.npz").exists())
+        self.data("concat", "b.json", "ab.json", "-o", "x.npz", "--lenient")
+        for paths in (("ab.json", "b.json"), ("a.json", "b.json", "ab.json"), ("b.json", "b.json")):
+            self.data("concat", *paths, "-o", "x.npz")
 
     def test_runners_of_several_files_in_one_are_no_runners_of_one_run(self):
         self.save_feeds("feeds.json", self.recordings(4))

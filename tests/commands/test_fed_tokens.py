@@ -137,6 +137,59 @@ class AdvancedPositions(Case):
                       self.run_steps(*up, positions=(-1, 0, 1), code=0))
 
 
+class SmallTables(Case):
+    """Logits of 16 classes, and in b an embedding of 8 rows: tokens that one runner can look up."""
+
+    def setUp(self):
+        super().setUp()
+        for name, rows, choice in (("a", 16, 12), ("b", 8, 5), ("c", 8, 12)):
+            info = [helper.make_tensor_value_info(*value) for value in (
+                ("input_ids", TensorProto.INT64, ["n", "t"]),
+                ("logits", TensorProto.FLOAT, ["n", "t", 16]))]
+            weights = np.zeros((rows, 16), "f4")
+            weights[:, choice] = 1  # what each of its tokens chooses
+            nodes = [helper.make_node("Gather", ["words", "input_ids"], ["logits"], name="word")]
+            graph = helper.make_graph(nodes, "g", info[:1], info[1:],
+                                      [numpy_helper.from_array(weights, "words")])
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                        ir_version=8), str(self.path(name + ".onnx")))
+        np.savez(self.path("x.npz"), input_ids=np.array([[3, 4, 5]], "i8"))
+
+    def run_steps(self, *words, runners, code):
+        ended = self.vernier("run", *(word for name in runners for word in
+                                      ("--runner", f"{name}=onnxrt {name}.onnx")),
+                             "--load-inputs", "x.npz", "--decode", "greedy", *words)
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, code, said)
+        return said
+
+    def test_a_chosen_token_beyond_a_table_ends_its_runner_alone(self):
+        why = (" token 12 at step %d of sequence 0, and its table 'words', in which Gather 'word' "
+               "looks it up, has 8 rows, from 0 to 7")
+        for words in ((), ("--parallel",)):
+            with self.subTest(words):
+                said = self.run_steps("--steps", "3", "--save-outputs", "out.npz", *words,
+                                      runners="ac", code=6)
+                self.assertIn("FAILED: chose" + why % 0, said)
+                with np.load(self.path("out.npz")) as saved:
+                    counts = [sum(name.startswith(side + "/") for name in saved) for side in "ac"]
+                self.assertEqual(counts, [3, 1])
+        said = self.run_steps("--steps", "3", "--state", "reference", runners="ac", code=6)
+        self.assertIn("FAILED: is fed" + why % 1, said)
+
+    def test_a_given_token_beyond_a_table_is_refused_before_step_0(self):
+        for tokens, words, code in (([1, 9, 2], (), 3), ([1, 2, 9], (), 1),
+                                    ([1, 2, 9], ("--steps", "4"), 3),
+                                    ([1, 9, 2], ("--steps", "2"), 1)):
+            with self.subTest(tokens=tokens, words=words):
+                np.save(self.path("t.npy"), np.array([tokens], "i8"))
+                said = self.run_steps("--tokens", "t.npy", *words, runners="ab", code=code)
+                self.assertEqual(
+                    f"--tokens t.npy: token 9 at row 0, place {tokens.index(9)} is not in the "
+                    "vocabulary: 'words', in which Gather 'word' of b looks it up, has 8 rows, "
+                    "from 0 to 7" in said, code == 3, said)
+
+
 class Masks(Case):
     def test_a_mask_of_another_length_is_named_where_the_runner_fails(self):
         info = [helper.make_tensor_value_info(*value) for value in (

@@ -110,11 +110,12 @@ class SecondHearing(Case):
                                     ir_version=8), str(self.path(name)))
         return name
 
-    def judge_tokens(self, factor=1.0):
+    def judge_tokens(self, factor=1.0, order="ab"):
         """Two models that are equal but for rounding, and the factor."""
         np.savez(self.path("ids.npz"), ids=np.arange(ROWS, dtype=np.int64))
-        return self.judge("--runner", f"a=onnxrt {self.save_tokens('a.onnx', False)}", "--runner",
-                          f"b=onnxrt {self.save_tokens('b.onnx', True, factor)}",
+        runners = {"a": f"a=onnxrt {self.save_tokens('a.onnx', False)}",
+                   "b": f"b=onnxrt {self.save_tokens('b.onnx', True, factor)}"}
+        return self.judge("--runner", runners[order[0]], "--runner", runners[order[1]],
                           "--load-inputs", "ids.npz")
 
     def judge_ids(self, factor):
@@ -139,9 +140,20 @@ class SecondHearing(Case):
         self.assertGreater(bar["condition"], 8)
 
     def test_a_fault_without_float_inputs_is_seen(self):
-        ended, bar = self.judge_tokens(1.03)
-        self.assertEqual(ended.code, 1, ended.out)
-        self.assertGreater(bar["times_over"], 1)
+        for order in ("ab", "ba"):
+            with self.subTest(order):
+                ended, bar = self.judge_tokens(1.03, order)
+                self.assertEqual(ended.code, 1, ended.out)
+                self.assertGreater(bar["times_over"], 1)
+
+    def test_what_amplifies_rounding_may_be_the_second_runner(self):
+        """The first sums so that nothing cancels, and its inputs move it by little."""
+        _, first = self.judge_tokens()
+        ended, bar = self.judge_tokens(order="ba")
+        self.assertEqual(ended.code, 0, ended.out)
+        self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+")
+        self.assertGreater(bar["condition"], 8)
+        self.assertLess(bar["condition"], 1.5 * first["condition"])
 
     def test_randomness_is_no_condition(self):
         nodes = [helper.make_node("RandomNormalLike", ["x"], ["r"], "noise", scale=2e-3),

@@ -32,6 +32,9 @@ constexpr double kTimesFlipped = 2;
 // steps that flip, whose size has nothing to do with a roundoff.
 enum class CountedIn : uint8_t { kRoundoffs, kBounds };
 
+// As for the verdicts: bounds are known to a factor only.
+constexpr double kClearly = 3;
+
 // Outputs that move by more on the same inputs do not repeat themselves.
 constexpr double kFewMovements = 8;
 constexpr double kFloat32Step = 0x1p-24;
@@ -67,18 +70,23 @@ Status RepeatOutputs(const SearchSubject& subject, RunnerSession& session, Blame
 }
 
 // An error that is made explains what the outputs differ by. Of random values there is no right.
-bool MakesError(const BlameLayerRecord& layer) {
+// Kernels that compute several nodes round, and flip steps, at other places than the nodes: what
+// does not reach the group's end, and is no clear error, is none.
+bool MakesError(const BlameLayerRecord& layer, CountedIn counted) {
   if (IsRandomOperator(layer.op_type)) return false;
-  return std::max({layer.own_error.value_or(0), layer.fused_error.value_or(0),
-                   layer.in_place_error.value_or(0)}) > 1;
+  const bool doubtful = counted == CountedIn::kBounds && layer.total_error <= 1;
+  const double together = std::max(layer.fused_error.value_or(0), layer.in_place_error.value_or(0));
+  return layer.own_error.value_or(0) > 1 || together > (doubtful ? kClearly : 1);
 }
 
 // The outputs that are over their bounds, with probes or without; none where a layer makes an
 // error.
 std::vector<BlameOutputCondition> UnexplainedOutputs(const SearchSubject& subject,
                                                      const AmplifiedTensors& amplified,
-                                                     const BlameRecord& record) {
-  if (std::any_of(record.layers.begin(), record.layers.end(), MakesError)) return {};
+                                                     CountedIn counted, const BlameRecord& record) {
+  const bool made = std::ranges::any_of(
+      record.layers, [&](const BlameLayerRecord& layer) { return MakesError(layer, counted); });
+  if (made) return {};
   std::map<std::string, double> errors = subject.unprobed.outputs.Errors();
   for (const BlameLayerRecord& layer : record.layers) {
     for (const BlameTensorRecord& tensor : layer.outputs) {
@@ -127,7 +135,8 @@ Status NudgeInputs(const SearchSubject& subject, const SteppedInputs& steps, Run
   return {};
 }
 
-// The same of the weights, for feeds of which no float is moved.
+// The same of the weights, for feeds of which no float is moved; where steps flip, of weights,
+// scales and inputs together, as `run` does.
 Status NudgeWeights(const SearchSubject& subject, const SteppedInputs& steps,
                     const NudgedWeights& weights, uint64_t draw, CountedIn counted,
                     std::vector<BlameOutputCondition>& outputs) {
@@ -138,8 +147,9 @@ Status NudgeWeights(const SearchSubject& subject, const SteppedInputs& steps,
   const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
     VERNIER_TRY(subject.context.CheckInterrupted());
-    if (CoarsestRoundoff(feeds[i], steps) > 0) continue;
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, candidate.Infer(*session, feeds[i]));
+    if (counted == CountedIn::kRoundoffs && CoarsestRoundoff(feeds[i], steps) > 0) continue;
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap nudged, NudgedFeed(feeds[i], Nudge{draw}, steps));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, candidate.Infer(*session, nudged));
     RaiseOutputs(subject, i, made, weights.roundoff(), counted, outputs);
   }
   ProbeSide::Close(session);
@@ -147,14 +157,17 @@ Status NudgeWeights(const SearchSubject& subject, const SteppedInputs& steps,
 }
 
 // None: no feed wants them, or they cannot be moved.
-std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject,
-                                           const SteppedInputs& steps) {
+std::optional<NudgedWeights> WeightsToMove(const SearchSubject& subject, const SteppedInputs& steps,
+                                           CountedIn counted) {
   const ProbeSide& candidate = subject.sides.candidate;
-  const bool wanted = std::ranges::any_of(subject.unprobed.feeds, [&](const TensorMap& feed) {
-    return CoarsestRoundoff(feed, steps) == 0;
-  });
+  const bool flips = counted == CountedIn::kBounds;
+  const bool wanted =
+      flips || std::ranges::any_of(subject.unprobed.feeds, [&](const TensorMap& feed) {
+        return CoarsestRoundoff(feed, steps) == 0;
+      });
   if (!wanted || candidate.BuildsEngines()) return {};
-  Result<NudgedWeights> weights = NudgedWeights::Of(candidate.plan().model);
+  Result<NudgedWeights> weights = NudgedWeights::Of(
+      candidate.plan().model, flips ? MovedWeights::kMatricesAndScales : MovedWeights::kMatrices);
   if (!weights.ok()) return {};
   return *std::move(weights);
 }
@@ -164,12 +177,13 @@ Status MeasureOutputs(const SearchSubject& subject, CountedIn counted, BlameReco
                            subject.sides.candidate.OpenPlain());
   VERNIER_TRY(RepeatOutputs(subject, *session, record));
   const SteppedInputs steps = FindSteppedInputs(subject.graph().model());
-  const std::optional<NudgedWeights> weights = WeightsToMove(subject, steps);
+  const std::optional<NudgedWeights> weights = WeightsToMove(subject, steps, counted);
   const uint64_t draws = counted == CountedIn::kBounds ? kFlippingDraws : kOutputDraws;
   std::vector<BlameOutputCondition>& outputs = record.output_conditions;
   for (uint64_t draw = 0; draw < draws && !ExplainedByRounding(record); ++draw) {
     VERNIER_TRY(NudgeInputs(subject, steps, *session, draw, counted, outputs));
-    if (weights) VERNIER_TRY(NudgeWeights(subject, steps, *weights, draw, counted, outputs));
+    if (weights && !ExplainedByRounding(record))
+      VERNIER_TRY(NudgeWeights(subject, steps, *weights, draw, counted, outputs));
   }
   ProbeSide::Close(session);
   return {};
@@ -179,14 +193,15 @@ Status MeasureOutputs(const SearchSubject& subject, CountedIn counted, BlameReco
 
 Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& amplified,
                       BlameRecord& record) {
-  std::vector<BlameOutputCondition> outputs = UnexplainedOutputs(subject, amplified, record);
+  // Where one side alone makes steps, rounding explains little of what they do.
+  const CountedIn counted =
+      HasQuantisers(subject.graph().model()) ? CountedIn::kBounds : CountedIn::kRoundoffs;
+  std::vector<BlameOutputCondition> outputs =
+      UnexplainedOutputs(subject, amplified, counted, record);
   const bool finite = std::all_of(outputs.begin(), outputs.end(),
                                   [](const auto& output) { return std::isfinite(output.error); });
   if (outputs.empty() || !finite) return {};
   record.output_conditions = std::move(outputs);
-  // Where one side alone makes steps, rounding explains little of what they do.
-  const CountedIn counted =
-      HasQuantisers(subject.graph().model()) ? CountedIn::kBounds : CountedIn::kRoundoffs;
   if (!record.quantises_alone && !ExplainedByRounding(record)) {
     VERNIER_TRY(MeasureOutputs(subject, counted, record));
   }

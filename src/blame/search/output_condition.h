@@ -15,8 +15,9 @@ namespace vernier {
 /// from how far the candidate moves it at most when each float of the inputs moves by one rounding
 /// step (of an iteration without floats, each of the model's weights), in three draws for up to
 /// eight iterations; it ends with the draw that explains all. Where the model quantises, steps that
-/// flip move outputs, whatever the number of roundoffs: there are up to eight draws, and the
-/// condition is twice such a movement, in multiples of the error bound. An output that moves
+/// flip move outputs, whatever the number of roundoffs: there are up to eight draws, of the inputs
+/// and of inputs, weights and scales together, and the condition is twice such a movement, in
+/// multiples of the error bound. An output that moves
 /// on the same inputs, too, has no condition: `record.random_nodes` are then the random nodes.
 /// Errors of running; kCancelled.
 Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& amplified,

@@ -45,8 +45,8 @@ FakeModel Counts() {
 class ExplainOutputsTest : public SearchForTest {
  protected:
   using SearchForTest::SearchForTest;
-  BlameRecord Explain(const FakeModel& reference, const FakeModel& candidate, float value) {
-    BlameRecord record;
+  BlameRecord Explain(const FakeModel& reference, const FakeModel& candidate, float value,
+                      BlameRecord record = {}) {
     Result<UnprobedRun> run = Run(reference, candidate, {value});
     EXPECT_TRUE(run.ok()) << run.status().message();
     if (!run.ok()) return record;
@@ -113,6 +113,31 @@ TEST_F(ExplainFlipsTest, StepsThatRoundingFlipsExplainThem) {
 
 TEST_F(ExplainFlipsTest, MoreThanTwiceWhatTheyMoveIsNotExplained) {
   EXPECT_FALSE(ExplainedByRounding(Explain(Adds(0.6F), Grows(0.1F, 1), 1)));
+}
+
+// Of one layer that is right by itself, and off within its group.
+BlameRecord Fused(double error, double total) {
+  BlameLayerRecord layer;
+  layer.node = "n";
+  layer.total_error = total;
+  layer.own_error = 0;
+  layer.fused_error = error;
+  BlameRecord record;
+  record.layers = {layer};
+  return record;
+}
+
+TEST_F(ExplainFlipsTest, AGroupThatRoundsElsewhereMakesNoError) {
+  const BlameRecord record = Explain(Adds(0.6F), Grows(0.5F, 1), 1, Fused(1.3, 0.1));
+  EXPECT_TRUE(ExplainedByRounding(record));
+}
+
+TEST_F(ExplainFlipsTest, AClearErrorOfAGroupIsOne) {
+  EXPECT_THAT(Explain(Adds(0.6F), Grows(0.5F, 1), 1, Fused(3.1, 0.1)).output_conditions, IsEmpty());
+}
+
+TEST_F(ExplainFlipsTest, AnErrorOfAGroupThatReachesItsEndIsOne) {
+  EXPECT_THAT(Explain(Adds(0.6F), Grows(0.5F, 1), 1, Fused(1.3, 1.2)).output_conditions, IsEmpty());
 }
 
 TEST_F(ExplainFlipsTest, AModelThatKeepsItsStepsExplainsNothing) {

@@ -166,7 +166,8 @@ PropertyRecord ShapeSweep(Subject& subject) {
   Refused refused{.may_be = subject.refuses_sizes};
   PropertyRecord swept = SweepDimensions(subject, dimensions, sums, refused);
   while (refused.any && !subject.probe->runner().lost_worker()) {
-    std::optional<SizeSum> sum = FindSizeSum(subject, dimensions, sums);
+    std::optional<SizeSum> sum =
+        FindSizeSum(subject, dimensions, sums, swept.verdict == PropertyVerdict::kBroken);
     if (!sum) break;
     sums.push_back(*std::move(sum));
     refused = {.may_be = subject.refuses_sizes};

@@ -13,10 +13,13 @@
 namespace vernier {
 
 /// The first of these dimensions that the runner takes with the sizes of two others together, or of
-/// one and 1 more, and refuses with one element more or less: a mask over cached and new tokens. It
-/// is tried at two places, with those that are `known`. Dimensions without a name are left out.
+/// one and 1 more, and refuses with one element less: a mask over cached and new tokens. One more
+/// it either refuses, too, or always takes: of such a mask the end alone counts. With `equal`,
+/// dimensions that are as large as another one come last; without it they are not tried, as giving
+/// all dimensions one size is enough for them. It is tried at two places, with those that are
+/// `known`. Dimensions without a name are left out.
 std::optional<SizeSum> FindSizeSum(Subject& subject, std::span<const std::string> dimensions,
-                                   std::span<const SizeSum> known);
+                                   std::span<const SizeSum> known, bool equal);
 
 bool IsSum(std::span<const SizeSum> sums, std::string_view dimension);
 

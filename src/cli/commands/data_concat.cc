@@ -4,9 +4,20 @@
 #include "cli/table/commands.h"
 #include "data/joining.h"
 #include "options/table/option_sets.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
+
+constexpr OptionRow kDataConcat[] = {
+    {.flags = {"--lenient"},
+     .dest = "lenient",
+     .sets = Sets<&DataJoinPlan::lenient>(),
+     .help = "Join files of outputs although some lack runners of others, so that iterations of one"
+             " number do not belong together, as Polygraphy does. Enabled when the program is"
+             " called polygraphy.",
+     .origin = Origin::kOurs},
+};
 
 int DataConcatCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataConcatCommand, words, invocation);
@@ -32,7 +43,8 @@ constexpr CommandSpec kDataConcatCommand = {
         " records of shards see vernier merge; data merge joins the tensors of single iterations.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});
+          return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup(),
+                              OptionGroup{"Files", "what is read and written", kDataConcat}});
         },
     .run = DataConcatCommand,
 };

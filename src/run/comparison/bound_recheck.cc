@@ -158,10 +158,12 @@ Status MeasureConditions(const TensorMap& made, double roundoff, Repeats repeats
 }
 
 void TakeCondition(const RecheckedOutput& rechecked, ErrorBound& bound) {
-  bound.condition = rechecked.condition;
-  bound.spread = rechecked.spread;
-  bound.moved_element = rechecked.element;
-  bound.weights_moved = rechecked.weights;
+  ErrorBound wider = bound;
+  wider.condition = rechecked.condition;
+  wider.spread = rechecked.spread;
+  wider.weights_moved = rechecked.weights;
+  if (WidenedBy(wider, bound.rms) >= WidenedBy(bound, bound.rms)) bound = std::move(wider);
+  bound.moved_element = std::max(bound.moved_element, rechecked.element);
 }
 
 double ShareSince(double before, double error) {

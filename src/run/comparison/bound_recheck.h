@@ -71,7 +71,7 @@ Status MeasureConditions(const TensorMap& made, double roundoff, Repeats repeats
 /// amplified from there on.
 double ShareSince(double before, double error);
 
-/// Gives a bound what was found.
+/// Gives a bound what was found. What it has of the other side stays where that widens it more.
 void TakeCondition(const RecheckedOutput& rechecked, ErrorBound& bound);
 
 /// An output, and the roundoff of the coarsest float type before it; 0 where that is not known.

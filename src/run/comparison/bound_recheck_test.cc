@@ -74,5 +74,19 @@ TEST(BoundRecheckTest, OnlyWhatIsAmplifiedBehindAMeasuredOutputCounts) {
   EXPECT_EQ(ShareSince(10, 500), 1);
 }
 
+TEST(BoundRecheckTest, OfTwoSidesTheLargerMovementCounts) {
+  ErrorBound bound;
+  bound.rms = 1e-6;
+  TakeCondition({.condition = 100, .spread = 2, .element = 1e-5}, bound);
+  TakeCondition({.condition = 9, .spread = 1, .element = 1e-4}, bound);
+  EXPECT_EQ(bound.condition, 100);
+  EXPECT_EQ(bound.spread, 2);
+  EXPECT_EQ(bound.moved_element, 1e-4);
+  TakeCondition({.condition = 600, .spread = 3, .element = 1e-6}, bound);
+  EXPECT_EQ(bound.condition, 600);
+  EXPECT_EQ(bound.spread, 3);
+  EXPECT_EQ(bound.moved_element, 1e-4);
+}
+
 }  // namespace
 }  // namespace vernier

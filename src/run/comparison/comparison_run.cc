@@ -165,29 +165,21 @@ OverBounds FindOver(const IterationComparison& comparison, const ErrorBounds& bo
 
 }  // namespace
 
-// Of outputs that are over their bounds, bounds as wide as rounding on the inputs moves them.
-std::optional<ErrorBounds> ComparisonRun::RecheckBounds(const Pair& pair, const ComparedStep& step,
-                                                        const IterationComparison& comparison) {
-  ErrorBounds bounds = *step.detail.bounds;
+// Widens the bounds of what is over them as far as rounding on the inputs moves it on that side.
+bool ComparisonRun::RecheckBounds(const Pair& pair, size_t stream, const ComparedStep& step,
+                                  const IterationComparison& comparison, ErrorBounds& bounds) {
   const OverBounds over = FindOver(comparison, bounds);
-  if (over.first.empty()) return std::nullopt;
-  bool any = false;
+  if (over.first.empty() || !bounds_.recheck->CanInfer(stream)) return false;
   const bool apart = bounds_.elements->RoundApart(pair.first, pair.second);
   const Moves moves = apart ? Moves::kInputsAndWeights : Moves::kInputs;
-  for (const size_t stream : {pair.first, pair.second}) {
-    if (!bounds_.recheck->CanInfer(stream)) continue;
-    const std::vector<RecheckedOutput> rechecked =
-        bounds_.recheck->Recheck(stream, stream == pair.first ? over.first : over.second,
-                                 step.outputs[stream]->outputs, moves);
-    bool repeat = true;
-    for (size_t i = 0; i < over.first.size(); ++i) {
-      repeat &= rechecked[i].repeats;
-      any |= TakeRechecked(compared_.names[stream], over.first[i].name, rechecked[i], bounds);
-    }
-    // Of what does not repeat itself the other runner may know the condition.
-    if (repeat) break;
+  const std::vector<RecheckedOutput> rechecked =
+      bounds_.recheck->Recheck(stream, stream == pair.first ? over.first : over.second,
+                               step.outputs[stream]->outputs, moves);
+  bool any = false;
+  for (size_t i = 0; i < over.first.size(); ++i) {
+    any |= TakeRechecked(compared_.names[stream], over.first[i].name, rechecked[i], bounds);
   }
-  return any ? std::optional(std::move(bounds)) : std::nullopt;
+  return any;
 }
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds) {
@@ -294,10 +286,12 @@ Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, const 
   const bool can_recheck = bounds_.recheck && parts_.scripts.postprocessing == nullptr &&
                            (parts_.steps == nullptr || parts_.steps->AtHand(step.iteration));
   if (!can_recheck) return comparison;
-  const std::optional<ErrorBounds> wider = RecheckBounds(pair, step, comparison);
-  if (wider) {
-    ComparedStep again = step;
-    again.detail.bounds = &*wider;
+  ErrorBounds bounds = *step.detail.bounds;
+  ComparedStep again = step;
+  again.detail.bounds = &bounds;
+  // The two may order their sums differently: what is still over its bound the other side explains.
+  for (const size_t stream : {pair.first, pair.second}) {
+    if (!RecheckBounds(pair, stream, step, comparison, bounds)) continue;
     VERNIER_ASSIGN_OR_RETURN(comparison, ComparePair(again, sides));
   }
   LeaveUndecided(*bounds_.recheck, {pair.first, pair.second}, step.outputs, *step.detail.bounds,

@@ -1,6 +1,7 @@
 #include "run/feeds/fed_tokens.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +95,14 @@ const std::vector<TokenTable>& FedTokens::TablesOf(size_t index) const {
 Status FedTokens::Check(size_t index, const TensorMap& feed, Logger& logger) const {
   if (plan_->lenient || std::ranges::none_of(feed, MayBeTokens)) return {};
   return CheckTables(TablesOf(index), feed, logger);
+}
+
+std::vector<TokenTable> FedTokens::TablesOfInput(size_t index, const std::string& input) const {
+  std::vector<TokenTable> tables;
+  if (plan_->lenient) return tables;
+  std::ranges::copy_if(TablesOf(index), std::back_inserter(tables),
+                       [&](const TokenTable& table) { return table.input == input; });
+  return tables;
 }
 
 Status FedTokens::CheckMade(size_t index, const NamedTensor& made, bool down) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "model/ranges/token_tables.h"
@@ -27,6 +28,9 @@ class FedTokens {
 
   /// Of a feed in the names of runner `index`; --lenient leaves it to the runner.
   Status Check(size_t index, const TensorMap& feed, Logger& logger) const;
+
+  /// Those that a runner looks an input up in; --lenient leaves them to the runner.
+  std::vector<TokenTable> TablesOfInput(size_t index, const std::string& input) const;
 
   /// Of what --advance makes of an input: kMalformed, without its subject, where a value is beyond
   /// the rows that a runner looks up with it, or, of one that counts `down`, below 0.

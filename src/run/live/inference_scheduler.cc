@@ -47,6 +47,15 @@ Result<std::optional<IterationResult>> InferenceScheduler::Finish(size_t index, 
   return std::optional<IterationResult>(*std::move(result));
 }
 
+Result<std::optional<SentFeed>> InferenceScheduler::FeedOf(size_t index, const TensorMap& feed,
+                                                           int64_t iteration) {
+  Result<SentFeed> own = sent_.For(index, feed, iteration);
+  if (own.ok()) return std::optional<SentFeed>(*std::move(own));
+  if (own.status().code() != StatusCode::kBackend) return own.status();
+  reports().Fail((*this)[index], own.status());
+  return std::optional<SentFeed>();
+}
+
 Result<std::optional<IterationResult>> InferenceScheduler::Infer(size_t index,
                                                                  const TensorMap& feed,
                                                                  int64_t iteration,
@@ -60,7 +69,9 @@ Result<std::optional<IterationResult>> InferenceScheduler::Infer(size_t index,
   }
   VERNIER_TRY(BringBack(index));
   if (!sequences().HasState(index)) return sequences().Miss(index);
-  VERNIER_ASSIGN_OR_RETURN(const SentFeed own, sent_.For(index, feed, iteration));
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<SentFeed> sent, FeedOf(index, feed, iteration));
+  if (!sent) return std::optional<IterationResult>();
+  const SentFeed& own = *sent;
   reports().LogInputs(runner);
   std::optional<Result<IterationResult>> held = held_.Take(index, iteration);
   if (!held) {
@@ -85,7 +96,7 @@ Result<InferenceScheduler::SideBySide> InferenceScheduler::InferSideBySide(
   std::vector<std::optional<SentFeed>> sent(size());
   for (const size_t i : who) {
     if (!(*this)[i].alive() || sequences().Has(i, iteration)) continue;
-    VERNIER_ASSIGN_OR_RETURN(sent[i], sent_.For(i, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(sent[i], FeedOf(i, feed, iteration));
   }
   SideBySide side_by_side(*this, iteration);
   auto& made = side_by_side.made_;

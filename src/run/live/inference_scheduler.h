@@ -126,6 +126,8 @@ class InferenceScheduler : public RunnerPool {
   std::vector<LoadedModule> LoadedModules();
 
  private:
+  // nullopt: the runner cannot take it, and is out of the run.
+  Result<std::optional<SentFeed>> FeedOf(size_t index, const TensorMap& feed, int64_t iteration);
   OutputsThatStay StayingOutputs(size_t index, int64_t iteration);
   Result<std::optional<IterationResult>> Finish(size_t index, int64_t iteration,
                                                 Result<IterationResult> result);

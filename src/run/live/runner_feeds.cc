@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "decide/labels/label_scores.h"
+#include "inputs/cast_tensor.h"
 #include "inputs/shape_spec.h"
 #include "record/schema/runner_name.h"
 #include "run/feeds/undeclared_inputs.h"
@@ -107,6 +108,7 @@ Status RunnerFeeds::CheckShapes() const {
 Status RunnerFeeds::CheckMaps() const {
   if (runners_.empty()) return {};
   VERNIER_TRY(CheckShapes());
+  VERNIER_TRY(CheckGivenTokens());
   const bool all_opened = std::ranges::all_of(runners_, &RunnerSession::opened);
   if (const StepStates* const states = steps_.states(); states != nullptr && all_opened) {
     VERNIER_TRY(states->CheckUsed());
@@ -119,6 +121,47 @@ Status RunnerFeeds::CheckMaps() const {
     all.push_back(runner.session().inputs);
   }
   return maps_->CheckNames(all);
+}
+
+// Before the first step, since those of later steps are known.
+Status RunnerFeeds::CheckGivenTokens() const {
+  const StepStates* const states = steps_.states();
+  const GivenTokens* const given = states == nullptr ? nullptr : states->given_tokens();
+  if (given == nullptr) return {};
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const TokenPair* const pair = states->decoding()->PairOf(i);
+    if (pair == nullptr) continue;
+    for (const TokenTable& table : tokens_.TablesOfInput(i, pair->tokens)) {
+      VERNIER_TRY(given->CheckFed(*states->StepsAsked(), table.rows,
+                                  "'" + table.table + "', in which " + table.node + " of " +
+                                      states->ShownName(i) + " looks it up,"));
+    }
+  }
+  return {};
+}
+
+// What a decoding chose is no fault of the inputs: only the runner that cannot look it up is out.
+Status RunnerFeeds::CheckChosenTokens(size_t index, const TensorMap& fed) const {
+  const StepStates* const states = steps_.states();
+  if (states == nullptr || states->decoding() == nullptr || states->position().step == 0) return {};
+  const TokenPair* const pair = states->decoding()->PairOf(index);
+  const Tensor* const tokens = pair == nullptr ? nullptr : Find(fed, pair->tokens);
+  if (tokens == nullptr || !CanCast(tokens->dtype(), DType::kInt64)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(*tokens, DType::kInt64));
+  const std::span<const int64_t> ids = wide.As<int64_t>();
+  for (const TokenTable& table : tokens_.TablesOfInput(index, pair->tokens)) {
+    const auto beyond = std::ranges::find_if(ids, [&](int64_t id) { return id >= table.rows; });
+    if (beyond == ids.end()) continue;
+    const StepPosition& here = states->position();
+    const bool own = plan_.steps.state == StateSource::kOwn;
+    return BackendError((own ? "chose token " : "is fed token ") + std::to_string(*beyond) +
+                        " at step " + std::to_string(here.step - (own ? 1 : 0)) + " of sequence " +
+                        std::to_string(here.sequence) + ", and its table '" + table.table +
+                        "', in which " + table.node + " looks it up, has " +
+                        std::to_string(table.rows) + " rows, from 0 to " +
+                        std::to_string(table.rows - 1));
+  }
+  return {};
 }
 
 Result<std::vector<TensorInfo>> RunnerFeeds::InputsToFeed(
@@ -192,6 +235,7 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
   // What is to be said of a sequence was said before its first step.
   NoLog silence;
   Logger& token_log = states == nullptr ? logger : silence;
+  VERNIER_TRY(CheckChosenTokens(index, coerced.tensors));
   VERNIER_TRY(tokens_.Check(index, coerced.tensors, token_log));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
   std::ranges::move(notes, std::back_inserter(coerced.notes));
@@ -200,7 +244,7 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
 
 // Of very many feeds one may be wrong: an error says which.
 Result<CoercedFeed> RunnerFeeds::OfFeed(int64_t iteration, Result<CoercedFeed> fits) const {
-  if (fits.ok() || iteration < 0) return fits;
+  if (fits.ok() || iteration < 0 || fits.status().code() == StatusCode::kBackend) return fits;
   const std::string number = iteration > 0 ? "iteration " + std::to_string(iteration) : "";
   const std::string name = name_of_feed_ ? name_of_feed_(iteration) : number;
   return name.empty() ? std::move(fits) : std::move(fits).Annotate(name);

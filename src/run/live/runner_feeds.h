@@ -61,7 +61,8 @@ class RunnerFeeds {
   }
 
   /// The feed of an iteration as the runner gets it; below 0: of none. Nothing is logged about it.
-  /// kMalformed where it does not fit; errors as InputMaps::Apply.
+  /// kMalformed where it does not fit, kBackend where it has a token that was chosen and that the
+  /// runner cannot look up: another runner may; errors as InputMaps::Apply.
   Result<CoercedFeed> Coerce(size_t index, const TensorMap& feed, int64_t iteration = -1) const;
   /// The same; what was changed is logged, and noted.
   Result<CoercedFeed> CoerceAndNote(size_t index, const TensorMap& feed, int64_t iteration);
@@ -84,6 +85,8 @@ class RunnerFeeds {
                           MappedFeed* mapped) const;
   CoerceOptions OptionsFor(size_t index) const;
   Result<CoercedFeed> OfFeed(int64_t iteration, Result<CoercedFeed> fits) const;
+  Status CheckGivenTokens() const;
+  Status CheckChosenTokens(size_t index, const TensorMap& fed) const;
   std::span<const TensorInfo> MadeFor(size_t index) const;
   Status CheckShapes() const;
 

@@ -1,5 +1,7 @@
 #include "run/saved/fed_states.h"
 
+#include <algorithm>
+#include <span>
 #include <sstream>
 #include <string_view>
 
@@ -9,6 +11,9 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kFedStates = "fed-states ";
+constexpr std::string_view kMixed = "mixed ";
+// What AreOfOneRun() looks at.
+constexpr std::string_view kOfRuns[] = {"hash ", "--initial-state ", "reference ", kMixed};
 constexpr size_t kDigits = 8;
 
 std::string WithoutFedStates(const std::string& feeding) {
@@ -86,5 +91,22 @@ std::optional<std::string> JoinFeedings(
   if (!joined) return std::string();
   return states.size() == iterations ? WithFedStates(*joined, states) : *joined;
 }
+
+std::string MixedFeeding(const std::vector<std::pair<std::string, std::string>>& parts) {
+  std::string text;
+  for (const auto& [feeding, more] : parts) {
+    std::istringstream lines(feeding);
+    for (std::string line; std::getline(lines, line);) {
+      const auto begins = [&](std::string_view flag) { return line.starts_with(flag); };
+      if (std::ranges::any_of(kOfRuns, begins)) text += line + '\n';
+    }
+    text += more + '\n';
+  }
+  Checksum sum;
+  sum.Add(std::as_bytes(std::span(text)));
+  return std::string(kMixed) + ChecksumText(sum.value()) + '\n';
+}
+
+bool IsMixedFeeding(const std::string& feeding) { return feeding.starts_with(kMixed); }
 
 }  // namespace vernier

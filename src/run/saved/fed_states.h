@@ -32,4 +32,10 @@ std::string FedStatesAt(const std::string& feeding, const std::vector<size_t>& p
 std::optional<std::string> JoinFeedings(
     const std::vector<std::pair<std::string, size_t>>& feedings);
 
+/// The text where there is no such one: of what the parts have in common where their runners were
+/// fed in one run, and of more that tells them apart. It says nothing but that steps were fed in
+/// several ways, and whether two such texts are of the same parts.
+std::string MixedFeeding(const std::vector<std::pair<std::string, std::string>>& parts);
+bool IsMixedFeeding(const std::string& feeding);
+
 }  // namespace vernier

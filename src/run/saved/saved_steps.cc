@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/saved/fed_states.h"
 #include "run/saved/step_feeding.h"
 
 namespace vernier {
@@ -42,7 +43,7 @@ std::unique_ptr<SavedSteps> SavedSteps::Find(const RunPlan& plan, const SavedRun
       steps.decode = feeding.plan.decode;
       steps.decode_stop = feeding.plan.decode_stop;
     }
-    if (!lengths.empty() || run.steps.empty()) continue;
+    if (!lengths.empty() || run.steps.empty() || IsMixedFeeding(run.steps)) continue;
     lengths = LengthsOf(loaded, i, feeding.plan);
     steps.feed_back = feeding.plan.feed_back;
     steps.steps = feeding.plan.steps;

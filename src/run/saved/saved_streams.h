@@ -134,6 +134,7 @@ class SavedStreams {
   };
   FedSide SideOf(size_t side, const std::vector<std::string>& live, const std::string& shown) const;
   std::string WhyOneHasSteps(const FedSide& with, const FedSide& without);
+  void WarnOfMixed(const FedSide& a, const FedSide& b);
   bool HaveSameStates(size_t first, size_t second) const;
   std::optional<uint32_t> FedStateOf(size_t side, int64_t iteration) const;
   uint64_t AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const;

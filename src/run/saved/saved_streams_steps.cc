@@ -5,13 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "run/saved/fed_states.h"
 #include "run/saved/saved_streams.h"
 
 namespace vernier {
 namespace {
 
 // Of another tool or an earlier version, or of a format that has no place for it.
-std::string HowToSayIt(const std::string& path) {
+std::string HowToSayIt(const SavedRuns::Run& run) {
+  const std::string& path = run.path;
+  if (IsMixedFeeding(run.steps)) {
+    return "it joins steps that were fed in several ways (data concat); compare the files that it "
+           "was joined from";
+  }
   const bool has_place = path.ends_with(".npz") || path.ends_with(".safetensors");
   return has_place ? "save it again with this version of vernier, which writes it into such files"
                    : "save it again as .npz or .safetensors, which say it";
@@ -28,7 +34,7 @@ SavedStreams::FedSide SavedStreams::SideOf(size_t side, const std::vector<std::s
   } else {
     const size_t run = side - live_.size();
     fed.run = &runs()[run];
-    fed.feeding = fed.run->steps;
+    if (!IsMixedFeeding(fed.run->steps)) fed.feeding = fed.run->steps;
     fed.mark = runs_.FeedOf(run, 0);
   }
   if (fed.mark) fed.mark = *fed.mark ^ StepsHashIn(fed.feeding);
@@ -48,8 +54,22 @@ std::string SavedStreams::WhyOneHasSteps(const FedSide& with, const FedSide& wit
                 "--load-outputs: '" + without.run->path +
                     "' does not say how its steps were fed, so they are taken to be fed like those "
                     "of '" +
-                    with.shown + "': " + HowToSayIt(without.run->path));
+                    with.shown + "': " + HowToSayIt(*without.run));
   return "";
+}
+
+// Of sides without an account of their steps: two that were joined from the same parts were fed
+// alike.
+void SavedStreams::WarnOfMixed(const FedSide& a, const FedSide& b) {
+  const auto mixed = [](const FedSide& side) {
+    const bool is = side.run != nullptr && IsMixedFeeding(side.run->steps);
+    return is ? side.run->steps : std::string();
+  };
+  if (mixed(a) == mixed(b)) return;
+  const FedSide &joined = mixed(b).empty() ? a : b, &other = mixed(b).empty() ? b : a;
+  logger_->Once(Severity::kWarning, "--load-outputs: whether the steps of '" + joined.run->path +
+                                        "' were fed like those of '" + other.shown +
+                                        "' is not known: " + HowToSayIt(*joined.run));
 }
 
 namespace {
@@ -84,7 +104,10 @@ SavedStreams::OtherSteps SavedStreams::WhyOtherSteps(
       a.run == nullptr ? b.run == nullptr : b.run != nullptr && a.run->path == b.run->path;
   // `data concat` may put runs of several files into one.
   const bool of_one_run = together && AreOfOneRun(a.feeding, b.feeding);
-  if (a.feeding.empty() && b.feeding.empty()) return {};
+  if (a.feeding.empty() && b.feeding.empty()) {
+    WarnOfMixed(a, b);
+    return {};
+  }
   if (of_one_run && a.feeding.empty() == b.feeding.empty()) return {};
   if (a.feeding.empty()) return {WhyOneHasSteps(b, a)};
   if (b.feeding.empty()) return {WhyOneHasSteps(a, b)};

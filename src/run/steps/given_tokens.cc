@@ -72,6 +72,17 @@ Status GivenTokens::CheckVocabulary(int64_t vocabulary, const std::string& whose
   return {};
 }
 
+Status GivenTokens::CheckFed(int64_t steps, int64_t rows, const std::string& table) const {
+  for (size_t i = 0; i < ids_.size(); ++i) {
+    const bool fed = static_cast<int64_t>(i) % columns_ + 1 < steps;
+    if (!fed || ids_[i] < rows) continue;
+    return Malformed("--tokens " + source_ + ": token " + std::to_string(ids_[i]) + " at " +
+                     PlaceOf(i, columns_) + " is not in the vocabulary: " + table + " has " +
+                     std::to_string(rows) + " rows, from 0 to " + std::to_string(rows - 1));
+  }
+  return {};
+}
+
 Result<std::optional<std::vector<int64_t>>> GivenTokens::Behind(const StepPosition& position,
                                                                 int64_t batch) const {
   const auto before = ends_.find(position.sequence - 1);

@@ -31,6 +31,8 @@ class GivenTokens {
 
   /// kMalformed, naming token and place, where one is none of a vocabulary of this size.
   Status CheckVocabulary(int64_t vocabulary, const std::string& whose) const;
+  /// The same of those alone that are fed within so many steps, and of the rows of a table.
+  Status CheckFed(int64_t steps, int64_t rows, const std::string& table) const;
 
   /// Those behind a step, one of each of the `batch` prompts of its sequence; nullopt behind the
   /// last. Sequences take their rows in order, one after another. kMalformed, with both numbers,
