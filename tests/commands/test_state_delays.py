@@ -191,8 +191,9 @@ class Delays(Case):
 
     def test_a_runner_that_refuses_other_inputs_is_not_at_fault(self):
         said = self.net_that_forgets(["first"], code=0)
-        self.assertRegex(said, "PASSED . repeated-runs .*4 inferences after each reset; not tried after "
-                               "resets that follow other inputs, which the runner refuses: .*")
+        self.assertRegex(said, "PASSED . repeated-runs .*4 inferences after each reset; not tried "
+                               "after resets that follow other inputs, which the runner "
+                               "refuses: .*")
 
     def test_what_nothing_resets_shows_after_other_inputs(self):
         self.write("""
