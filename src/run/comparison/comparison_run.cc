@@ -166,20 +166,24 @@ OverBounds FindOver(const IterationComparison& comparison, const ErrorBounds& bo
 }  // namespace
 
 // Widens the bounds of what is over them as far as rounding on the inputs moves it on that side.
-bool ComparisonRun::RecheckBounds(const Pair& pair, size_t stream, const ComparedStep& step,
-                                  const IterationComparison& comparison, ErrorBounds& bounds) {
+ComparisonRun::Rechecked ComparisonRun::RecheckBounds(const Pair& pair, size_t stream,
+                                                      const ComparedStep& step,
+                                                      const IterationComparison& comparison,
+                                                      ErrorBounds& bounds) {
   const OverBounds over = FindOver(comparison, bounds);
-  if (over.first.empty() || !bounds_.recheck->CanInfer(stream)) return false;
+  if (over.first.empty() || !bounds_.recheck->CanInfer(stream)) return {};
   const bool apart = bounds_.elements->RoundApart(pair.first, pair.second);
   const Moves moves = apart ? Moves::kInputsAndWeights : Moves::kInputs;
   const std::vector<RecheckedOutput> rechecked =
       bounds_.recheck->Recheck(stream, stream == pair.first ? over.first : over.second,
                                step.outputs[stream]->outputs, moves);
-  bool any = false;
+  Rechecked result{.answered = true};
   for (size_t i = 0; i < over.first.size(); ++i) {
-    any |= TakeRechecked(compared_.names[stream], over.first[i].name, rechecked[i], bounds);
+    result.answered &= rechecked[i].repeats;
+    result.widened |=
+        TakeRechecked(compared_.names[stream], over.first[i].name, rechecked[i], bounds);
   }
-  return any;
+  return result;
 }
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds) {
@@ -290,9 +294,14 @@ Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, const 
   ComparedStep again = step;
   again.detail.bounds = &bounds;
   // The two may order their sums differently: what is still over its bound the other side explains.
+  // Not so where steps flip within: what they move on one side is no rounding that is amplified.
+  const bool one_answers = bounds_.elements->HaveQuantisers(pair.first, pair.second);
   for (const size_t stream : {pair.first, pair.second}) {
-    if (!RecheckBounds(pair, stream, step, comparison, bounds)) continue;
-    VERNIER_ASSIGN_OR_RETURN(comparison, ComparePair(again, sides));
+    const Rechecked rechecked = RecheckBounds(pair, stream, step, comparison, bounds);
+    if (rechecked.widened) {
+      VERNIER_ASSIGN_OR_RETURN(comparison, ComparePair(again, sides));
+    }
+    if (one_answers && rechecked.answered) break;
   }
   LeaveUndecided(*bounds_.recheck, {pair.first, pair.second}, step.outputs, *step.detail.bounds,
                  comparison);

@@ -208,9 +208,12 @@ class ComparisonRun {
   Result<IterationComparison> CompareTaken(const Pair& pair, const ComparedStep& step,
                                            const MatchedSides& sides);
   Result<IterationComparison> ComparePair(const ComparedStep& step, const MatchedSides& sides);
-  // false: they stay as they are.
-  bool RecheckBounds(const Pair& pair, size_t stream, const ComparedStep& step,
-                     const IterationComparison& comparison, ErrorBounds& bounds);
+  struct Rechecked {
+    bool answered = false;  // the runner was asked, and repeats itself
+    bool widened = false;
+  };
+  Rechecked RecheckBounds(const Pair& pair, size_t stream, const ComparedStep& step,
+                          const IterationComparison& comparison, ErrorBounds& bounds);
   Status AddCrossed(Pair& pair, const ComparedStep& step, const IterationComparison& comparison);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
   std::vector<OutputPair> OutputsOfPrompts(const Pair& pair, int64_t batch,

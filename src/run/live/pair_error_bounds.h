@@ -71,6 +71,11 @@ class PairErrorBounds {
     return GraphOf(first).is_precise && GraphOf(second).is_precise;
   }
 
+  /// Whether the graph of one of the two quantises: its steps flip, which is no amplified rounding.
+  bool HaveQuantisers(size_t first, size_t second) const {
+    return Quantises(first) || Quantises(second);
+  }
+
   /// Whether one of the two rounds to a short type where the other does not, or at other places.
   bool RoundApart(size_t first, size_t second) const;
 
