@@ -137,6 +137,36 @@ class AdvancedPositions(Case):
                       self.run_steps(*up, positions=(-1, 0, 1), code=0))
 
 
+class FedBackIds(Case):
+    """A label that the model itself makes, and looks up at the next step (transducers, CTC)."""
+
+    def test_such_a_state_is_looked_at_at_each_step(self):
+        info = [helper.make_tensor_value_info(*value) for value in (
+            ("label", TensorProto.INT64, [1, 1]), ("h", TensorProto.FLOAT, [1, 4]),
+            ("new_label", TensorProto.INT64, [1, 1]), ("new_h", TensorProto.FLOAT, [1, 4]))]
+        table = np.random.default_rng(3).normal(size=(16, 4)).astype("f4")
+        nodes = [helper.make_node("Gather", ["table", "label"], ["row"], name="embed"),
+                 helper.make_node("ReduceMean", ["row"], ["mean"], axes=[1], keepdims=0),
+                 helper.make_node("Add", ["mean", "h"], ["sum"]),
+                 helper.make_node("Tanh", ["sum"], ["new_h"]),
+                 helper.make_node("Add", ["label", "one"], ["new_label"])]
+        graph = helper.make_graph(nodes, "g", info[:2], info[2:],
+                                  [numpy_helper.from_array(table, "table"),
+                                   numpy_helper.from_array(np.array([[1]], "i8"), "one")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        for runners in (("a=onnxrt m.onnx",), ("a=onnxrt m.onnx", "b=onnxrt m.onnx")):
+            named = [word for runner in runners for word in ("--runner", runner)]
+            for steps, code in ((16, 0), (17, 3)):
+                with self.subTest(runners=runners, steps=steps):
+                    ended = self.vernier("run", *named, "--feed-back", "auto", "--steps",
+                                         str(steps))
+                    said = ended.out + ended.err
+                    self.assertEqual(ended.code, code, said)
+                    self.assertEqual("input 'label': token 16 at (0, 0) is not in the vocabulary"
+                                     in said, code == 3, said)
+
+
 class SmallTables(Case):
     """Logits of 16 classes, and in b an embedding of 8 rows: tokens that one runner can look up."""
 

@@ -35,7 +35,8 @@ LiveSteps::LiveSteps(const RunPlan& plan, std::deque<RunnerSession>& runners,
       devices_(devices),
       logger_(logger),
       states_(MakeStates(plan, logger)),
-      may_stay_(StatesMayStay(plan, caller)) {}
+      may_stay_(StatesMayStay(plan, caller)),
+      tokens_(plan) {}
 
 Status LiveSteps::Begin(size_t index, int64_t iteration) {
   RunnerSession& runner = runners_[index];
@@ -58,11 +59,13 @@ Status LiveSteps::Begin(size_t index, int64_t iteration) {
 
 std::vector<std::string> LiveSteps::Staying(size_t index, int64_t iteration) const {
   if (!may_stay_ || iteration < 0 || !runners_[index].session().takes_steps) return {};
-  return states()->StateOutputs(index);
+  const auto staying = staying_.find(index);
+  return staying == staying_.end() ? std::vector<std::string>() : staying->second;
 }
 
 std::optional<TensorBlock> LiveSteps::EncodeAhead(size_t index, const TensorMap& feed) const {
   const std::span<const StatePair> pairs = states()->FedBackAlone(index);
+  if (staying_.at(index) != states()->StateOutputs(index)) return std::nullopt;
   TensorBlockBuilder builder;
   size_t fed_back = 0;
   for (const auto& [name, tensor] : feed) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/wire/tensor_block.h"
+#include "run/feeds/fed_tokens.h"
 #include "run/live/runner_reports.h"
 #include "run/steps/step_states.h"
 #include "run/steps/whole_sequence.h"
@@ -53,8 +54,11 @@ class LiveSteps {
 
   /// May states stay in workers? Then tensors of feeds and outputs may be held there.
   bool may_stay() const { return may_stay_; }
-  /// The outputs that stay in the runner's worker, which the next step is fed with.
+  /// The outputs that stay in the runner's worker, which the next step is fed with. Ids that the
+  /// model looks up come here, to be compared with the rows of its table.
   std::vector<std::string> Staying(size_t index, int64_t iteration) const;
+  /// The tables of the plan's models.
+  const FedTokens& tokens() const { return tokens_; }
   /// The feed of a step to come for the worker of a lone runner, which will know the state. nullopt
   /// where more than its outputs is fed back, or something of its own.
   std::optional<TensorBlock> EncodeAhead(size_t index, const TensorMap& feed) const;
@@ -88,6 +92,7 @@ class LiveSteps {
   // kBackend where the state that the runner is to be fed with went with its worker.
   Status CheckState(size_t index) const;
   Status FailWithoutState(size_t index, Status remembered);
+  std::vector<std::string> MayStay(size_t index) const;
 
   const RunPlan& plan_;
   std::deque<RunnerSession>& runners_;
@@ -96,6 +101,8 @@ class LiveSteps {
   Logger& logger_;
   Result<std::optional<StepStates>> states_;
   const bool may_stay_;
+  const FedTokens tokens_;
+  std::map<size_t, std::vector<std::string>> staying_;
   std::map<size_t, WholeSequence> whole_;  // of runners that take all steps at once
   std::map<size_t, StepPosition> inside_;  // the step that a runner's state comes from
   std::map<size_t, int64_t> lost_;         // the last sequence that a runner could not end

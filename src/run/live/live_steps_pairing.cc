@@ -66,6 +66,17 @@ bool IsMapped(const std::vector<std::string>& words, const std::string& input) {
 
 }  // namespace
 
+std::vector<std::string> LiveSteps::MayStay(size_t index) const {
+  std::vector<std::string> outputs = states()->StateOutputs(index);
+  for (const auto& [output, input] : states()->FedBackTo(index)) {
+    const TensorInfo* const info = FindInfo(runners_[index].session().inputs, input);
+    const bool ids =
+        info != nullptr && (info->dtype == DType::kInt32 || info->dtype == DType::kInt64);
+    if (ids && !tokens_.TablesOfInput(index, input).empty()) std::erase(outputs, output);
+  }
+  return outputs;
+}
+
 Status LiveSteps::Pair(size_t index) {
   RunnerSession& runner = runners_[index];
   StepStates* const steps = states();
@@ -84,6 +95,7 @@ Status LiveSteps::Pair(size_t index) {
                                                   " feeds nothing back and has no reset_states, so "
                                                   "perhaps it keeps its state inside"));
   }
+  staying_[index] = MayStay(index);
   if (!Staying(index, 0).empty()) {
     steps->logger().Verbose(runner.name() + " | What is fed back stays in its worker");
   }

@@ -131,7 +131,7 @@ Status RunnerFeeds::CheckGivenTokens() const {
   for (size_t i = 0; i < runners_.size(); ++i) {
     const TokenPair* const pair = states->decoding()->PairOf(i);
     if (pair == nullptr) continue;
-    for (const TokenTable& table : tokens_.TablesOfInput(i, pair->tokens)) {
+    for (const TokenTable& table : steps_.tokens().TablesOfInput(i, pair->tokens)) {
       VERNIER_TRY(given->CheckFed(*states->StepsAsked(), table.rows,
                                   "'" + table.table + "', in which " + table.node + " of " +
                                       states->ShownName(i) + " looks it up,"));
@@ -149,7 +149,7 @@ Status RunnerFeeds::CheckChosenTokens(size_t index, const TensorMap& fed) const 
   if (tokens == nullptr || !CanCast(tokens->dtype(), DType::kInt64)) return {};
   VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(*tokens, DType::kInt64));
   const std::span<const int64_t> ids = wide.As<int64_t>();
-  for (const TokenTable& table : tokens_.TablesOfInput(index, pair->tokens)) {
+  for (const TokenTable& table : steps_.tokens().TablesOfInput(index, pair->tokens)) {
     const auto beyond = std::ranges::find_if(ids, [&](int64_t id) { return id >= table.rows; });
     if (beyond == ids.end()) continue;
     const StepPosition& here = states->position();
@@ -236,7 +236,7 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
   NoLog silence;
   Logger& token_log = states == nullptr ? logger : silence;
   VERNIER_TRY(CheckChosenTokens(index, coerced.tensors));
-  VERNIER_TRY(tokens_.Check(index, coerced.tensors, token_log));
+  VERNIER_TRY(steps_.tokens().Check(index, coerced.tensors, token_log));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
   std::ranges::move(notes, std::back_inserter(coerced.notes));
   return coerced;

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "inputs/coerce_feed.h"
-#include "run/feeds/fed_tokens.h"
 #include "run/live/live_steps.h"
 #include "run/live/runner_reports.h"
 #include "run/maps/name_maps.h"
@@ -37,8 +36,7 @@ class RunnerFeeds {
         maps_(std::move(maps)),
         runners_(runners),
         steps_(steps),
-        reports_(reports),
-        tokens_(plan) {}
+        reports_(reports) {}
 
   /// That of the maps: without them nothing can be coerced.
   Status status() const { return maps_.status(); }
@@ -98,7 +96,6 @@ class RunnerFeeds {
   std::function<std::string(int64_t)> name_of_feed_;  // may be empty
   std::map<size_t, std::string> odd_masks_;
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
-  FedTokens tokens_;
   int64_t tried_sizes_ = 0;
 };
 
