@@ -32,11 +32,7 @@ class RunnerFeeds {
   /// `maps` are what --map-inputs says of them.
   RunnerFeeds(const RunPlan& plan, Result<InputMaps> maps, const std::deque<RunnerSession>& runners,
               const LiveSteps& steps, RunnerReports& reports)
-      : plan_(plan),
-        maps_(std::move(maps)),
-        runners_(runners),
-        steps_(steps),
-        reports_(reports) {}
+      : plan_(plan), maps_(std::move(maps)), runners_(runners), steps_(steps), reports_(reports) {}
 
   /// That of the maps: without them nothing can be coerced.
   Status status() const { return maps_.status(); }
