@@ -84,6 +84,8 @@ FittedSession::FittedSession(const OpenedWith& with, const vn_model& model,
 Result<std::unique_ptr<sdk::Session>> FittedSession::Open(const OpenedWith& with,
                                                           const vn_model& model,
                                                           const sdk::Options& options) {
+  if (options.Get("shapes") == "fed" && LeavesSizesOpen(model))
+    return OpenFed(with, model, options);
   Result<std::unique_ptr<sdk::Session>> plain =
       OvModelSession::Open(with.api, with.core, model, options);
   // A wrong option is the user's, not the model's.
@@ -98,10 +100,28 @@ Result<std::unique_ptr<sdk::Session>> FittedSession::Open(const OpenedWith& with
     return std::unique_ptr<sdk::Session>(std::move(session));
   }
   session->refused_ = plain.status();
-  const InputShapes listed = ParseInputShapes(options.Get("feed_shapes"));
-  // Where even these are refused, those of the first feed may do.
-  if (!listed.empty() && session->FitTo(listed).ok()) session->TakeSignatureOf(*session->session_);
+  session->FitToListed(options);
   return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+Result<std::unique_ptr<sdk::Session>> FittedSession::OpenFed(const OpenedWith& with,
+                                                             const vn_model& model,
+                                                             const sdk::Options& options) {
+  std::unique_ptr<FittedSession> session(new FittedSession(with, model, options));
+  if (!session->may_fit_) {
+    return InvalidArgument(
+        "the option 'shapes': sizes can be written into ONNX models only, not "
+        "into '" +
+        session->path_ + "'");
+  }
+  session->FitToListed(options);
+  return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+// Where even these are refused, those of the first feed may do.
+void FittedSession::FitToListed(const sdk::Options& options) {
+  const InputShapes listed = ParseInputShapes(options.Get("feed_shapes"));
+  if (!listed.empty() && FitTo(listed).ok()) TakeSignatureOf(*session_);
 }
 
 // Sizes that were written into the model are not its own.

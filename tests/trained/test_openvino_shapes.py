@@ -110,6 +110,13 @@ class OpenVinoShapes(unittest.TestCase):
         self.assertEqual(ran.code, 0, ran.said)
         self.assertNotIn("was compiled", ran.said)
 
+        # On demand it is compiled for what is fed.
+        fed = self.run_it(path, "--input-shapes", "x:[1,3]", "x:[4,3]", "--iterations", "2",
+                          "--openvino-shapes", "fed")
+        self.assertEqual(fed.code, 0, fed.said)
+        self.assertIn("was compiled for x:[?,3]", fed.said)
+        self.assertNotIn("refuses", fed.said)
+
     def branches_before_what_they_read(self):
         """A quantiser may write such a file, which both frameworks read."""
         def branch(name, op):

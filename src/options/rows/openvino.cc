@@ -6,6 +6,8 @@ namespace {
 
 constexpr std::string_view kPrecisions[] = {"f32", "f16", "bf16", "default"};
 
+constexpr std::string_view kShapes[] = {"free", "fed"};
+
 constexpr OptionRow kOpenVino[] = {
     {.flags = {"--openvino-precision"},
      .dest = "openvino_precision",
@@ -24,6 +26,17 @@ constexpr OptionRow kOpenVino[] = {
      .fallback = "CPU",
      .metavar = "DEVICE",
      .help = "Device to compile for, as OpenVINO names it, for example CPU or GPU.1.",
+     .origin = Origin::kOurs},
+    {.flags = {"--openvino-shapes"},
+     .dest = "openvino_shapes",
+     .sets = SessionOption("openvino", "shapes"),
+     .arity = Arity::kOne,
+     .choices = kShapes,
+     .fallback = kShapes[0],
+     .metavar = "SIZES",
+     .help = "How to compile ONNX models whose inputs have free sizes. With free, they stay free "
+             "where OpenVINO can compile that. With fed, the model is compiled for the sizes of "
+             "--input-shapes or of the first feed: other kernels, above all in int8.",
      .origin = Origin::kOurs},
     {.flags = {"--openvino-lib"},
      .dest = "openvino_lib",

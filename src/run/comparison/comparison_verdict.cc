@@ -136,7 +136,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
   // That is about a mismatch, and nothing is missing for it.
   for (std::string& note : NotesOfMismatch()) {
     rule_faults_.gates.push_back(note);
-    run.faults.push_back(std::move(note));
+    run.notes.push_back(std::move(note));
   }
 }
 
@@ -176,7 +176,9 @@ void ComparisonRun::FinishPair(const Pair& pair, const VerdictScope& scope,
 
 std::vector<std::string> ComparisonRun::NotesOfMismatch() const {
   std::vector<std::string> notes = mismatch_notes_;
-  if (bounds_.elements != nullptr) bounds_.elements->NoteProcessor(Processor(), notes);
+  if (bounds_.elements == nullptr) return notes;
+  bounds_.elements->NoteProcessor(Processor(), notes);
+  bounds_.elements->NoteFreeSizes(notes);
   return notes;
 }
 

@@ -116,6 +116,15 @@ ErrorPredictions::const_iterator PredictionOf(const std::string& output,
                               [&](const auto& entry) { return IsPartOf(output, entry.first); });
 }
 
+bool LeavesSizesOpen(const RunnerSession& runner) {
+  const bool fed = std::ranges::any_of(runner.plan().session_options, [](const auto& option) {
+    return option.first == "shapes" && option.second == "fed";
+  });
+  return !fed && std::ranges::any_of(runner.session().inputs, [](const TensorInfo& input) {
+    return !input.shape || std::ranges::any_of(*input.shape, &Dim::dynamic);
+  });
+}
+
 }  // namespace
 
 bool PairErrorBounds::wanted() const {
@@ -143,6 +152,7 @@ void PairErrorBounds::AddRunner(size_t stream, const RunnerSession& runner) {
       Coarser(CoarsestOf(runner.session().precision), runner.model().computes_in);
   added.is_precise = IsPrecise(coarsest);
   added.in_bytes = runner.backend().Has(BackendTrait::kByteKernels);
+  added.leaves_sizes_open = LeavesSizesOpen(runner);
   added.model_path = runner.plan().model.path;
   for (const auto& [index, other] : graphs_) {
     if (other.model_path == added.model_path) added.model = other.model;
@@ -191,6 +201,18 @@ void PairErrorBounds::NoteProcessor(const ProcessorFeatures& features,
     return entry.second.in_bytes && entry.second.has_quantisers == true;
   });
   if (!why.empty() && concerned) notes.push_back(why);
+}
+
+void PairErrorBounds::NoteFreeSizes(std::vector<std::string>& notes) const {
+  const auto concerned = std::ranges::find_if(graphs_, [](const auto& entry) {
+    const RunnerGraph& graph = entry.second;
+    return graph.in_bytes && graph.leaves_sizes_open && graph.has_quantisers == true;
+  });
+  if (concerned == graphs_.end()) return;
+  notes.push_back(
+      "OpenVINO's int8 kernels for free sizes are others than those for fixed ones: "
+      "--openvino-shapes fed compiles '" +
+      concerned->second.model_path + "' for the sizes of the feed");
 }
 
 const RunnerGraph& PairErrorBounds::GraphOf(size_t stream) const {

@@ -31,6 +31,7 @@ struct RunnerGraph {
   std::string model_path;
   RunnerArithmetic arithmetic;
   bool in_bytes = false;
+  bool leaves_sizes_open = false;  ///< of inputs, and so does its runner when it compiles them
   DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
   std::optional<bool> has_quantisers = {};
   /// It computes in float32 or longer types, as far as it says: rounding explains little then.
@@ -111,6 +112,8 @@ class PairErrorBounds {
   /// Adds why outputs of a quantised model may differ on such a processor, where OpenVINO is a
   /// runner: that is no fault of the model.
   void NoteProcessor(const ProcessorFeatures& features, std::vector<std::string>& notes) const;
+  /// The same where OpenVINO compiled a quantised model for free sizes.
+  void NoteFreeSizes(std::vector<std::string>& notes) const;
 
   /// What was measured between the reference and itself: the root mean square of the differences,
   /// relative. The largest of several measurements counts.

@@ -249,5 +249,24 @@ TEST(PairErrorBoundsTest, ANoteNamesTheProcessorOfQuantisedModelsAlone) {
   EXPECT_NE(notes[0].find("no VNNI"), std::string::npos);
 }
 
+TEST(PairErrorBoundsTest, KernelsOfFreeSizesAreNamedForQuantisedModelsOfOpenVino) {
+  const CompareOptions options;
+  for (const int other : {0, 1, 2, 3}) {
+    PairErrorBounds bounds(options);
+    RunnerGraph graph;
+    graph.model_path = "m.onnx";
+    graph.in_bytes = other != 1;
+    graph.leaves_sizes_open = other != 2;
+    graph.has_quantisers = other != 3;
+    bounds.AddGraph(0, std::move(graph));
+    std::vector<std::string> notes;
+    bounds.NoteFreeSizes(notes);
+    ASSERT_EQ(notes.size(), other == 0 ? 1U : 0U);
+    if (!notes.empty()) {
+      EXPECT_NE(notes[0].find("--openvino-shapes fed"), std::string::npos);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vernier
