@@ -60,15 +60,15 @@ class Distribution:
 
     def add(self, outputs: list[dict], prefix: str = "") -> None:
         for output in outputs:
-            bar = output["auto_tolerance"]
-            if bar is None or bar["bar"] == 0:  # exact: integers, truths
+            bound = output["auto_tolerance"]
+            if bound is None or bound["bound"] == 0:  # exact: integers, truths
                 if not output["passed"]:  # or not of one shape
                     self.times.setdefault(prefix + output["name"], []).append(math.inf)
                 continue
-            times = as_number(bar["times_over"])
+            times = as_number(bound["times_over"])
             self.times.setdefault(prefix + output["name"], []).append(times)
-            if as_number(bar["rms_error"]) > 0:
-                self.slack.append(as_number(bar["bar"]) / as_number(bar["rms_error"]))
+            if as_number(bound["rms_error"]) > 0:
+                self.slack.append(as_number(bound["bound"]) / as_number(bound["rms_error"]))
 
     def as_line(self, isa_text: str, seeds: list[int]) -> str:
         return json.dumps({"name": self.name, "use": self.use, "times": self.times,

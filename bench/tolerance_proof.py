@@ -114,10 +114,10 @@ class Tables:
 
 
 def describe(output: dict) -> str:
-    bar = output["auto_tolerance"]
-    if bar is None:
-        return "not judged by a bar"
-    return f"{bar['times_over']:.3g} times bar {bar['bar']:.2g} ({bar['why']})"
+    bound = output["auto_tolerance"]
+    if bound is None:
+        return "not judged by a bound"
+    return f"{bound['times_over']:.3g} times bound {bound['bound']:.2g} ({bound['why']})"
 
 
 def changes_nothing(effects: list[dict]) -> bool:

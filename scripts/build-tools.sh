@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the scripts that build: what of compilers, CMake and ccache is in the way, in one
-# sentence each with what to type.
+# Sourced by the scripts that build: what of compilers and CMake is in the way, in one sentence each
+# with what to type.
 
 # shellcheck source=scripts/machine.sh
 source scripts/machine.sh
@@ -134,37 +134,4 @@ check_cmake() {
     echo "$ninja does not run: type apt-get install ninja-build, or take this one out of PATH" >&2
     return 1
   fi
-}
-
-# What has CMake call ccache or not, whatever a folder was configured with (stages.sh).
-# shellcheck disable=SC2034
-launchers=()
-
-# find_ccache: after the set-up, which installs it. Its folder lies in the home folder, which may be
-# missing or not ours. One that does not work is left out. CMAKE_CXX_COMPILER_LAUNCHER names another
-# launcher, or none.
-find_ccache() {
-  local command reason launcher=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
-  if [[ $launcher == ccache ]] && ! command -v ccache >/dev/null; then launcher=; fi
-  if [[ $launcher == ccache ]]; then
-    find_ccache_folder
-    command=$(compiler_words CXX)
-    reason=$(why_not_building CXX "ccache $command")
-    if [[ -n $reason && -z $(why_not_building CXX "$command") ]]; then
-      echo "ccache does not work ($reason): it is left out"
-      launcher=
-    fi
-  fi
-  export CMAKE_C_COMPILER_LAUNCHER=$launcher CMAKE_CXX_COMPILER_LAUNCHER=$launcher
-  # shellcheck disable=SC2034
-  launchers=("-DCMAKE_C_COMPILER_LAUNCHER:STRING=$launcher"
-    "-DCMAKE_CXX_COMPILER_LAUNCHER:STRING=$launcher")
-}
-
-find_ccache_folder() {
-  local folder
-  folder=$(ccache --get-config cache_dir 2>/dev/null) || folder=
-  if [[ -n $folder ]] && mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]]; then return; fi
-  export CCACHE_DIR=$PWD/build/ccache
-  echo "ccache cannot write '${folder:-its folder}': it uses $CCACHE_DIR instead"
 }

@@ -25,7 +25,7 @@ HEAD = """\
 LIMITS = {"lines": 400, "function": 40, "functions": 1, "columns": 0}
 COLUMNS = 100
 CPP = (".cc", ".h", ".hpp", ".c", ".cu", ".cuh")
-KINDS = (*CPP, ".py", ".pyi", ".sh", ".cmake", ".js")
+KINDS = (*CPP, ".def", ".py", ".pyi", ".sh", ".cmake", ".js")
 
 SHELL_OPENING = re.compile(r"^\w+\(\) [{(]$")
 

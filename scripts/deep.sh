@@ -125,7 +125,6 @@ scripts/deps.sh --tests --with graphsurgeon,clusters
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
-find_ccache
 stage configure configure_all
 stage build build_release
 status=0

@@ -57,7 +57,6 @@ if ! a_framework_is_here; then
     "what is reported above, then type $typed again" >&2
   exit 1
 fi
-find_ccache
 stage configure configure_demo
 stage build build_release vernier_demo
 

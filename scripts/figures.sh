@@ -40,7 +40,6 @@ readonly asan=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_si
 
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
-find_ccache
 
 # replace TABLE FILE: puts the lines of FILE between the page's marks of that name.
 replace() {

@@ -75,7 +75,6 @@ readonly kinds
 scripts/deps.sh --with wheel,package
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
-find_ccache
 mkdir -p "$packages"
 stage configure configure_package
 stage build build_package

@@ -52,7 +52,7 @@ configure_preset() {
   local folder=build/$1
   forget_half_made "$folder"
   check_cmake && check_place "$folder" && check_compilers "$folder" &&
-    quietly "build/configure-$1.log" cmake --preset "$1" "${launchers[@]}" "${@:2}"
+    quietly "build/configure-$1.log" cmake --preset "$1" "${@:2}"
 }
 
 configure_release() { configure_preset release "$@"; }

@@ -34,7 +34,6 @@ run_tests() {
 source scripts/stages.sh
 stage set-up scripts/deps.sh --tests --with tensorflow,torch,tract,wheel,python,graphsurgeon \
   --with docs,lint
-find_ccache
 stage lint scripts/lint.sh
 stage configure configure_all
 stage suites scripts/expected-tests.py --configured

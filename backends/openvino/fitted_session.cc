@@ -136,7 +136,7 @@ void FittedSession::TakeSignatureOf(const sdk::Session& session) {
 
 sdk::SessionInfo FittedSession::info() const {
   if (session_ != nullptr) return session_->info();
-  std::string_view precision = "f32", device = "CPU";
+  std::string_view precision = kDefaultPrecision, device = "CPU";
   for (const auto& [key, value] : options_) {
     if (key == "precision") precision = value;
     if (key == "device") device = value;

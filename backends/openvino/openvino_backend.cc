@@ -1,6 +1,7 @@
 // OpenVINO, opened at run time from where people have it.
 #include "fitted_session.h"
 #include "ov_api.h"
+#include "ov_session.h"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::ov {
@@ -16,9 +17,9 @@ class OpenVinoBackend {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load", {.means = VN_MEANS_LIBRARY}),
         sdk::OptionRow("device", "word", "CPU", "device to compile for"),
-        sdk::OptionRow("precision", "word", "f32",
+        sdk::OptionRow("precision", "word", kDefaultPrecision,
                        "inference precision; default is OpenVINO's own choice",
-                       {.values = "f32 f16 bf16 default"}),
+                       {.values = kPrecisionWords}),
         sdk::OptionRow("threads", "int", "",
                        "threads of an inference; default: OpenVINO's own choice",
                        {.neutral = "1 2", .means = VN_MEANS_THREADS}),

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,22 +68,20 @@ Result<Handle<ov_model_t>> ReadModel(const Api& api, const ov_core_t* core, cons
 }
 
 struct PrecisionName {
-  std::string_view option;  // --openvino-precision
-  const char* property;     // INFERENCE_PRECISION_HINT
-  std::string_view shown;
+  const char* word;
+  std::string_view name;
 };
 constexpr PrecisionName kPrecisions[] = {
-    {"f32", "f32", "float32"},
-    {"f16", "f16", "float16"},
-    {"bf16", "bf16", "bfloat16"},
-    {"default", nullptr, "chosen by OpenVINO"},  // no hint
+#define VERNIER_OV_PRECISION(word, name) {#word, name},
+#include "options.def"
 };
 
+// INFERENCE_PRECISION_HINT for a word of --openvino-precision; null for none.
 Result<const char*> PrecisionProperty(std::string_view option) {
   std::string accepted;
   for (const PrecisionName& row : kPrecisions) {
-    if (row.option == option) return row.property;
-    accepted += (accepted.empty() ? "" : ", ") + std::string(row.option);
+    if (row.word == option) return &row == std::end(kPrecisions) - 1 ? nullptr : row.word;
+    accepted += (accepted.empty() ? "" : ", ") + std::string(row.word);
   }
   return InvalidArgument("--openvino-precision: expected one of " + accepted + ", got '" +
                          std::string(option) + "'");
@@ -128,7 +127,7 @@ ov_status_e CompileWith(const Api& api, ov_core_t* core, const ov_model_t* model
 
 std::string ShownPrecision(std::string_view property) {
   for (const PrecisionName& row : kPrecisions) {
-    if (row.property != nullptr && row.property == property) return std::string(row.shown);
+    if (row.word == property) return std::string(row.name);
   }
   return std::string(property);
 }
@@ -207,7 +206,7 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
   device_ = std::string(options.Get("device", "CPU"));
   // Without the hint, CPUs with AMX compute in bfloat16 and every comparison fails.
   VERNIER_ASSIGN_OR_RETURN(const char* precision,
-                           PrecisionProperty(options.Get("precision", "f32")));
+                           PrecisionProperty(options.Get("precision", kDefaultPrecision)));
   layer_times_path_ = std::string(options.Get("layer_times"));
   ov_compiled_model_t* compiled = nullptr;
   const std::string threads(options.Get("threads"));

@@ -13,6 +13,15 @@
 
 namespace vernier::ov {
 
+inline constexpr std::string_view kEachAfterABlank =
+#define VERNIER_OV_PRECISION(word, name) " " #word
+#include "options.def"
+    ;
+/// The words of --openvino-precision, separated by spaces, and the first.
+inline constexpr std::string_view kPrecisionWords = kEachAfterABlank.substr(1);
+inline constexpr std::string_view kDefaultPrecision =
+    kPrecisionWords.substr(0, kPrecisionWords.find(' '));
+
 /// How the records call the precision that OpenVINO's INFERENCE_PRECISION_HINT names.
 std::string ShownPrecision(std::string_view property);
 

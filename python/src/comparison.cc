@@ -1,19 +1,22 @@
 // Arrays of the Python program against each other: ComparisonRun, one iteration at a time.
 #include "run/comparison/comparison_run.h"
 
+#include "backend/worker/script_client.h"
 #include "bindings.h"
 #include "caller.h"
-#include "comparison_report.h"
-#include "comparison_scripts.h"
 #include "option_words.h"
 #include "options/bind/bind_run.h"
 #include "options/bind/describe_origin.h"
 #include "options/table/command_options.h"
 #include "own_thread.h"
 #include "python_logger.h"
+#include "report/run/run_reporter.h"
 #include "run/comparison/output_names.h"
+#include "run/feeds/run_scripts.h"
 #include "run/labels/sample_labels.h"
 #include "run/saved/self_comparisons.h"
+#include "run/workers/embedder.h"
+#include "run/workers/worker_pool.h"
 #include "session/plan/decision_check.h"
 #include "session/run/run_session.h"
 #include "status_error.h"
@@ -25,6 +28,42 @@ namespace vernier::python {
 namespace {
 
 using Sides = std::vector<std::optional<IterationTuple>>;
+
+// Functions of the Python program that judge or change outputs, where no run opens them.
+class ComparisonScripts {
+ public:
+  // All must outlive it.
+  ComparisonScripts(const RunPlan& plan, const OwnThread& thread, Logger& logger,
+                    const Embedder& objects)
+      : plan_(plan), pool_{plan.execution, thread.interrupted(), logger, &objects} {}
+
+  // Opens what the plan names. What is returned must not outlive this.
+  Result<ComparisonParts::Scripts> Open() {
+    VERNIER_TRY(Open(plan_.compare_script, ScriptRole::kComparison, comparison_));
+    VERNIER_TRY(Open(plan_.postprocess_script, ScriptRole::kPostprocessing, postprocessing_));
+    ComparisonParts::Scripts scripts{comparison_.get(), postprocessing_.get()};
+    if (!WantsDecisions(plan_)) return scripts;
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, pool_.GetForScripts());
+    VERNIER_ASSIGN_OR_RETURN(decisions_, OpenDecisions(plan_, worker));
+    for (const auto& client : decisions_) scripts.decisions.push_back(client.get());
+    return scripts;
+  }
+
+ private:
+  Status Open(const ScriptFunction& script, ScriptRole role, std::unique_ptr<ScriptClient>& out) {
+    if (!script.given()) return {};
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, pool_.GetForScripts());
+    VERNIER_ASSIGN_OR_RETURN(out, ScriptClient::Open(worker, static_cast<uint64_t>(role), role,
+                                                     {script.path, script.function}));
+    return {};
+  }
+
+  const RunPlan& plan_;
+  WorkerPool pool_;
+  std::unique_ptr<ScriptClient> comparison_;
+  std::unique_ptr<ScriptClient> postprocessing_;
+  std::vector<std::unique_ptr<ScriptClient>> decisions_;
+};
 
 class Comparison {
  public:
@@ -42,7 +81,7 @@ class Comparison {
     plan_.load_outputs.clear();
     plan_.comparison_asked = true;
     caller_.JoinPlan({}, plan_);
-    reporter_.emplace(logger_, plan_);
+    reporter_.emplace(logger_, plan_, true);
     bounds_.emplace(plan_.compare);
     objects_ = caller_.Objects(false);
     scripts_.emplace(plan_, thread_, logger_, objects_);
@@ -75,7 +114,7 @@ class Comparison {
     for (const int64_t made : lengths) streams.push_back({made, made});
     run_->Finish(streams, Coverage::kJudged, faults, record);
     if (plan_.strict) RejectVacuous(outcome);
-    for (const Status& written : {reporter_->Finish(!faults.any()), run_->flips().Save(record)}) {
+    for (const Status& written : {FinishReport(!faults.any()), run_->flips().Save(record)}) {
       if (written.ok()) continue;
       faults.Add(written);
       record.faults.push_back(written.message());
@@ -108,9 +147,16 @@ class Comparison {
       for (const NamedTensor& output : side->outputs) known.push_back(output.name);
     }
     if (!plan_.lenient) VERNIER_TRY(CheckOutputNames(plan_, known));
-    VERNIER_ASSIGN_OR_RETURN(const ComparisonParts::Scripts scripts, scripts_->Open(plan_));
+    VERNIER_ASSIGN_OR_RETURN(const ComparisonParts::Scripts scripts, scripts_->Open());
     MakeRun(scripts);  // nothing was compared yet
     return {};
+  }
+
+  // Writes what was asked for; the first error. `well`: nothing else went wrong.
+  Status FinishReport(bool well) {
+    const Status saved = reporter_->SaveAccuracy();
+    const Status drawn = reporter_->FinishPictures(well && saved.ok());
+    return saved.ok() ? drawn : saved;
   }
 
   void MakeRun(const ComparisonParts::Scripts& scripts) {
@@ -120,7 +166,7 @@ class Comparison {
     parts.scripts = scripts;
     parts.labels = &*labels_;
     parts.may_keep = false;  // arrays of Python are let go where the GIL is held
-    run_.emplace(plan_, pairs_, instruments, parts, reporter_->observer());
+    run_.emplace(plan_, pairs_, instruments, parts, *reporter_);
   }
 
   PythonLogger logger_;
@@ -130,7 +176,7 @@ class Comparison {
   Words words_;
   RunPlan plan_;
   OwnThread thread_;
-  std::optional<ComparisonReport> reporter_;
+  std::optional<RunReporter> reporter_;
   std::optional<PairErrorBounds> bounds_;
   std::optional<RunLabels> labels_;
   std::optional<ComparisonScripts> scripts_;

@@ -6,9 +6,9 @@ import os
 from ._errors import SaveError
 
 # Keys of numbers, of which JSON has no words for those that are not finite.
-_NUMBERS = frozenset(("min", "max", "largest", "moved", "times_bar", "float16_overflow",
+_NUMBERS = frozenset(("min", "max", "largest", "moved", "times_over", "float16_overflow",
                       "float16_denormal", "times_over_tolerance"))
-_ENDS = ("_error", "_rms", "_bar")
+_ENDS = ("_error", "_rms", "_bound")
 _NOT_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 

@@ -19,7 +19,7 @@ class Conditioning(Case):
         self.assertEqual(found["culprits"], [], ended.stdout)
         self.assertEqual(ended.returncode, 0)
         mean = next(layer for layer in found["layers"] if layer["node"] == "mean")
-        self.assertIn("condition number", mean["outputs"][0]["bar_why"])
+        self.assertIn("condition number", mean["outputs"][0]["bound_why"])
 
     def test_a_fault_before_it_is_first(self):
         onnx.save(cancelling(), "good.onnx")

@@ -57,4 +57,4 @@ class NoiseFloor(Case):
             return
         self.assertIn("measured, 8 times the noise", auto["why"])
         smallest = 32 * 2.0 ** -24
-        self.assertAlmostEqual(auto["bar"] / max(8 * noise, smallest), 1, delta=0.02)
+        self.assertAlmostEqual(auto["bound"] / max(8 * noise, smallest), 1, delta=0.02)

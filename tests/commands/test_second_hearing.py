@@ -38,14 +38,15 @@ class SecondHearing(Case):
         return ended, record["pairs"][0]["outputs"][0]["auto_tolerance"]
 
     def test_amplified_rounding_passes_and_says_so(self):
-        ended, bar = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino")
+        ended, bound = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino")
         self.assertEqual(ended.code, 0, ended.out)
         self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+.*error bound was .* before")
         self.assertIn("; ill-conditioned: y (κ = ", ended.out)
-        self.assertGreater(bar["condition"], 8)
-        self.assertLessEqual(bar["condition"], 1000)
-        self.assertAlmostEqual(bar["bar"], bar["condition"] * bar["bar_before"], delta=1e-9)
-        self.assertGreater(bar["rms_error"], bar["bar_before"])
+        self.assertGreater(bound["condition"], 8)
+        self.assertLessEqual(bound["condition"], 1000)
+        self.assertAlmostEqual(bound["bound"], bound["condition"] * bound["bound_before"],
+                               delta=1e-9)
+        self.assertGreater(bound["rms_error"], bound["bound_before"])
 
     def test_strict_does_not_take_it(self):
         ended, _ = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino", "--strict")
@@ -58,16 +59,16 @@ class SecondHearing(Case):
     def test_a_fault_is_still_seen(self):
         self.save_difference("m.onnx")
         self.save_difference("bad.onnx", factor=1.03)
-        ended, bar = self.judge("--runner", "good=onnxrt m.onnx", "--runner",
+        ended, bound = self.judge("--runner", "good=onnxrt m.onnx", "--runner",
                                 "bad=openvino bad.onnx")
         self.assertEqual(ended.code, 1, ended.out)
-        self.assertGreater(bar["times_over"], 10)
+        self.assertGreater(bound["times_over"], 10)
 
     def test_what_passes_is_not_heard_again(self):
         self.save_model("m.onnx", "Sigmoid", (64, 64))
-        ended, bar = self.judge("m.onnx", "--onnxrt", "--openvino")
+        ended, bound = self.judge("m.onnx", "--onnxrt", "--openvino")
         self.assertEqual(ended.code, 0, ended.out)
-        self.assertEqual((bar["condition"], bar["bar"]), (1, bar["bar_before"]))
+        self.assertEqual((bound["condition"], bound["bound"]), (1, bound["bound_before"]))
 
     def test_a_bound_wider_than_the_output_shows_nothing(self):
         self.save_model("m.onnx", "Sigmoid", (64, 64))
@@ -127,33 +128,33 @@ class SecondHearing(Case):
                           "--load-inputs", "ids.npz")
 
     def test_ids_that_arrive_as_floats_stay_the_ids_that_they_are(self):
-        ended, bar = self.judge_ids(1.0005)
+        ended, bound = self.judge_ids(1.0005)
         self.assertEqual(ended.code, 1, ended.out)
-        self.assertLess(bar["condition"], 30, "an id is not a rounding away from the one before")
-        self.assertGreater(bar["times_over"], 1)
+        self.assertLess(bound["condition"], 30, "an id is not a rounding away from the one before")
+        self.assertGreater(bound["times_over"], 1)
 
     def test_without_float_inputs_the_weights_are_moved(self):
-        ended, bar = self.judge_tokens()
-        self.assertGreater(bar["rms_error"], bar["bar_before"])
+        ended, bound = self.judge_tokens()
+        self.assertGreater(bound["rms_error"], bound["bound_before"])
         self.assertEqual(ended.code, 0, ended.out)
         self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+")
-        self.assertGreater(bar["condition"], 8)
+        self.assertGreater(bound["condition"], 8)
 
     def test_a_fault_without_float_inputs_is_seen(self):
         for order in ("ab", "ba"):
             with self.subTest(order):
-                ended, bar = self.judge_tokens(1.03, order)
+                ended, bound = self.judge_tokens(1.03, order)
                 self.assertEqual(ended.code, 1, ended.out)
-                self.assertGreater(bar["times_over"], 1)
+                self.assertGreater(bound["times_over"], 1)
 
     def test_what_amplifies_rounding_may_be_the_second_runner(self):
         """The first sums so that nothing cancels, and its inputs move it by little."""
         _, first = self.judge_tokens()
-        ended, bar = self.judge_tokens(order="ba")
+        ended, bound = self.judge_tokens(order="ba")
         self.assertEqual(ended.code, 0, ended.out)
         self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+")
-        self.assertGreater(bar["condition"], 8)
-        self.assertLess(bar["condition"], 1.5 * first["condition"])
+        self.assertGreater(bound["condition"], 8)
+        self.assertLess(bound["condition"], 1.5 * first["condition"])
 
     def test_randomness_is_no_condition(self):
         nodes = [helper.make_node("RandomNormalLike", ["x"], ["r"], "noise", scale=2e-3),
@@ -162,16 +163,16 @@ class SecondHearing(Case):
         graph = helper.make_graph(nodes, "g", values[:1], values[1:])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), str(self.path("noise.onnx")))
-        ended, bar = self.judge("noise.onnx", "--runner", "a=onnxrt", "--runner", "b=openvino")
+        ended, bound = self.judge("noise.onnx", "--runner", "a=onnxrt", "--runner", "b=openvino")
         self.assertEqual(ended.code, 1, ended.out)
-        self.assertIn(", a does not repeat itself on the same feed", bar["why"])
-        self.assertEqual((bar["condition"], bar["bar"]), (1, bar["bar_before"]))
+        self.assertIn(", a does not repeat itself on the same feed", bound["why"])
+        self.assertEqual((bound["condition"], bound["bound"]), (1, bound["bound_before"]))
 
     def test_runners_that_take_turns_cannot_be_heard_again(self):
-        ended, bar = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino",
+        ended, bound = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino",
                                 "--sequential-runners")
         self.assertEqual(ended.code, 1, ended.out)
-        self.assertEqual(bar["condition"], 1)
+        self.assertEqual(bound["condition"], 1)
 
 
 if __name__ == "__main__":

@@ -31,11 +31,11 @@ class NoiseFloor(FaultTest):
     def test_the_bar_is_eight_times_what_other_settings_change(self):
         ended, output = self.measure("noise=1e-4 off=6e-4")
         self.assertEqual(ended.code, 0, str(ended))
-        bar = output["auto_tolerance"]
-        self.assertAlmostEqual(bar["bar"], 8e-4, delta=4e-6)
-        self.assertAlmostEqual(bar["rms_error"], 6e-4, delta=4e-6)
-        self.assertAlmostEqual(bar["times_over"], 0.75, delta=0.02)
-        self.assertIn("measured, 8 times the noise 0.0001", bar["why"])
+        bound = output["auto_tolerance"]
+        self.assertAlmostEqual(bound["bound"], 8e-4, delta=4e-6)
+        self.assertAlmostEqual(bound["rms_error"], 6e-4, delta=4e-6)
+        self.assertAlmostEqual(bound["times_over"], 0.75, delta=0.02)
+        self.assertIn("measured, 8 times the noise 0.0001", bound["why"])
         self.assertIn("measured, 8 times the noise 0.0001", ended.out)
 
     def test_a_difference_beyond_the_noise_fails_and_is_told_in_multiples(self):

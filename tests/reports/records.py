@@ -118,8 +118,8 @@ def blame(layers, guilty):
                 "iteration": 0,
                 "outputs": [{"name": f"t{i}", "candidate_name": None, "dtype": "float32",
                              "shape": [8, 512], "total_error": total, "own_error": own,
-                             "total_rms": 1e-5, "own_rms": 1e-6, "total_bar": 1e-6, "own_bar": 1e-6,
-                             "bar_why": "float32, longest sum 512, 3 layers",
+                             "total_rms": 1e-5, "own_rms": 1e-6, "total_bound": 1e-6,
+                             "own_bound": 1e-6, "bound_why": "float32, longest sum 512, 3 layers",
                              "reference": magnitudes(), "candidate": magnitudes()}]}
 
     runner = {"framework_version": "1.2", "framework_path": "/lib.so", "model": "net.onnx",

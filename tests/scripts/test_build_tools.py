@@ -1,4 +1,4 @@
-"""scripts/build-tools.sh: what of compilers, CMake and ccache is in the way is one sentence."""
+"""scripts/build-tools.sh: what of compilers and CMake is in the way is one sentence."""
 
 import shutil
 import unittest
@@ -68,29 +68,6 @@ class Compiler(Case):
         (self.project / "build" / "CMakeCache.txt").touch()
         self.assertEqual(self.bash(self.CHECK, CXXFLAGS="-nonsense"), "")
 
-    FIND_CCACHE = ("source scripts/build-tools.sh; find_ccache; "
-                   'printf "%s\\n" "${launchers[@]}" "${CMAKE_CXX_COMPILER_LAUNCHER:-none}"')
-    OPTION = "-DCMAKE_{}_COMPILER_LAUNCHER:STRING={}\n"
-
-    def launchers(self, launcher):
-        return "".join(self.OPTION.format(each, launcher) for each in ("C", "CXX")) + (
-            launcher or "none") + "\n"
-
-    def test_a_ccache_that_does_not_work_is_left_out(self):
-        self.program("ccache", "[[ $1 == --get-config ]] ||"
-                               " { echo 'ccache: error: no' >&2; false; }\n")
-        printed = self.bash(self.FIND_CCACHE)
-        self.assertIn("ccache does not work (ccache: error: no): it is left out\n", printed)
-        self.assertTrue(printed.endswith(self.launchers("")), printed)
-
-    def test_ccache_is_decided_on_in_each_run(self):
-        """CMake is given the launcher in any case: it keeps what an earlier run has given it."""
-        self.program("ccache", 'if [[ $1 == --get-config ]]; then echo "$HOME"; else "$@"; fi\n')
-        self.assertEqual(self.bash(self.FIND_CCACHE), self.launchers("ccache"))
-        for other in ("", "sccache"):
-            self.assertEqual(self.bash(self.FIND_CCACHE, CMAKE_CXX_COMPILER_LAUNCHER=other),
-                             self.launchers(other))
-
     def test_one_that_a_configured_build_would_ignore(self):
         self.compiler("g++-a", "g++ (Debian) 12.2.0", "12.2.0")
         self.compiler("g++-b", "g++ (Debian) 13.3.0", "13.3.0")
@@ -102,15 +79,39 @@ class Compiler(Case):
         self.assertIn(f"configured with {self.bin}/g++-a, and CXX says g++-b: type rm -r build",
                       printed)
 
-    def test_ccache_whose_folder_cannot_be_made(self):
-        answer = 'if [[ $1 != --get-config ]]; then exec "$@"; fi; echo '
-        self.program("ccache", answer + "/dev/null/ccache\n")
-        words = "source scripts/build-tools.sh; find_ccache; echo ${CCACHE_DIR:-its own}"
-        printed = self.bash(words)
-        self.assertIn("ccache cannot write '/dev/null/ccache'", printed)
-        self.assertTrue(printed.endswith(f"{self.project}/build/ccache\n"))
-        self.program("ccache", f"{answer}{self.root}/ours\n")
-        self.assertEqual(self.bash(words), "its own\n")
+
+class Ccache(Case):
+    """cmake/CompilerLauncher.cmake."""
+
+    def launcher(self, *options):
+        words = " ".join((*options, "-DCMAKE_CXX_COMPILER=c++"))
+        return self.bash(f"cmake {words} -P {ROOT}/cmake/CompilerLauncher.cmake")
+
+    def ccache(self, body='exec "$@"', folder="$HOME"):
+        self.program("ccache", f"if [[ $1 == --get-config ]]; then echo {folder}\n"
+                               f"else {body}; fi\n")
+
+    def test_one_that_works_calls_the_compilers(self):
+        self.ccache()
+        self.assertEqual(self.launcher(), f"-- compiled through {self.bin}/ccache\n")
+
+    def test_another_launcher_or_none(self):
+        self.ccache()
+        given = "-DCMAKE_CXX_COMPILER_LAUNCHER="
+        self.assertEqual(self.launcher(given + "sccache"), "-- compiled through sccache\n")
+        self.assertEqual(self.launcher(given), "")
+
+    def test_one_that_does_not_work_is_left_out(self):
+        self.ccache("echo 'ccache: error: no' >&2; false")
+        self.assertEqual(self.launcher(),
+                         "-- ccache does not work (ccache: error: no): it is left out\n")
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.ccache('[[ $CCACHE_DIR == "$PWD/ccache" ]] && "$@"', "/dev/null/ccache")
+        printed = self.launcher()
+        own = f"{self.project}/ccache"
+        self.assertIn(f"ccache cannot write '/dev/null/ccache': it uses {own} instead\n", printed)
+        self.assertTrue(printed.endswith(f"-E env CCACHE_DIR={own} {self.bin}/ccache\n"), printed)
 
 
 class CMake(Case):
@@ -134,11 +135,11 @@ class CMake(Case):
             self.assertEqual((cache.exists(), files.exists()), (finished, finished))
 
     def test_every_preset_is_configured_from_one_place(self):
-        self.bash("source scripts/stages.sh; launchers=(-DX=); configure_preset tsan -DA=1; "
+        self.bash("source scripts/stages.sh; configure_preset tsan -DA=1; "
                   "configure_release -DB=2")
         called = (self.project / "called").read_text(encoding="utf-8").splitlines()
         self.assertEqual([line for line in called if "--preset" in line],
-                         ["--preset tsan -DX= -DA=1", "--preset release -DX= -DB=2"])
+                         ["--preset tsan -DA=1", "--preset release -DB=2"])
         for script in SCRIPTS.glob("*.sh"):
             if script.name != "stages.sh":
                 self.assertNotRegex(script.read_text(encoding="utf-8"),

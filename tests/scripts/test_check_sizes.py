@@ -94,6 +94,14 @@ class LongFunctions(Case):
         self.assertEqual(self.check(code=1).count("a function of 43 lines"), 4)
 
 
+class Kinds(Case):
+    def test_lists_that_sources_include(self):
+        self.write("src/options.def", "ROW(" + "a" * 100 + ")\n" + lines(401, "ROW(b)\n"))
+        self.assertEqual(self.check(code=1),
+                         "src/options.def: 1 lines of more than 100 columns, at most 0 are "
+                         "allowed\nsrc/options.def: 402 lines, at most 400 are allowed\n")
+
+
 class Budgets(Case):
     LONG = "int Long(int a,\n         int b) {\n" + lines(40) + "}\n"
 

@@ -139,10 +139,10 @@ class Float16BesideItsOriginal(unittest.TestCase):
 
     def test_a_bound_is_what_rounded_weights_explain(self):
         path, half = self.copy_of("nmp")
-        _, bars = self.judge(("onnxrt", path), ("onnxrt", half),
+        _, bounds = self.judge(("onnxrt", path), ("onnxrt", half),
                              {"serving_default_input_2:0": notes()})
-        for bar in bars:
-            self.assertLess(bar["bar"], 3 * bar["rms_error"], bar)
+        for bound in bounds:
+            self.assertLess(bound["bound"], 3 * bound["rms_error"], bound)
 
     def test_a_fault_in_a_copy_beside_its_original_is_seen(self):
         path, half = self.copy_of("nmp")
@@ -151,10 +151,10 @@ class Float16BesideItsOriginal(unittest.TestCase):
             values[:4] = 0
 
         bad = self.changed(half, "model_1/re_lu_1", zero)
-        ended, bars = self.judge(("onnxrt", path), ("onnxrt", bad),
+        ended, bounds = self.judge(("onnxrt", path), ("onnxrt", bad),
                                  {"serving_default_input_2:0": notes()})
         self.assertEqual(ended.returncode, 1, ended.stdout[-2000:])
-        self.assertGreater(max(bar["times_over"] for bar in bars), 2)
+        self.assertGreater(max(bound["times_over"] for bound in bounds), 2)
 
     def test_a_fault_between_copies_is_seen(self):
         _, half = self.copy_of("nmp")

@@ -171,9 +171,9 @@ constexpr CommandSpec kConvertCommand = {
     .summary = "convert a model: other outputs, float16, external weights, or an engine",
     .about =
         "Write an ONNX model with other outputs, inferred shapes, float16 instead of float32, or"
-        " its weights in another place. Weights are not loaded, so models of any size can be"
-        " converted. TensorFlow models are converted by tf2onnx in your Python. A TensorRT engine"
-        " can be built, too. The extension of FILE decides what is written.",
+        " weights stored elsewhere. Weights are not loaded, so models of any size can be converted."
+        " TensorFlow models are converted by tf2onnx in your Python. A TensorRT engine can be"
+        " built, too. The extension of FILE decides what is written.",
     .options = ConvertOptionTable,
     .run = ConvertCommand,
 };

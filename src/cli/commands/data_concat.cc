@@ -13,9 +13,9 @@ constexpr OptionRow kDataConcat[] = {
     {.flags = {"--lenient"},
      .dest = "lenient",
      .sets = Sets<&DataJoinPlan::lenient>(),
-     .help = "Join files of outputs although some lack runners of others, so that iterations of one"
-             " number do not belong together, as Polygraphy does. Enabled when the program is"
-             " called polygraphy.",
+     .help = "Also join files of outputs whose runners differ, as Polygraphy does. Iterations with"
+             " the same number then need not belong together. Enabled when the program is called"
+             " polygraphy.",
      .origin = Origin::kOurs},
 };
 

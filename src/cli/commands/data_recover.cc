@@ -28,7 +28,7 @@ constexpr CommandSpec kDataRecoverCommand = {
     .about =
         "A run with --save-outputs or --save-inputs NAME collects its data in NAME.partial and"
         " replaces NAME when it ends. If the run was killed or the disk was full, this command"
-        " makes a file of all completed iterations and removes the folder.",
+        " writes all completed iterations to a file and removes the folder.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataRecoverGroup()});

@@ -67,8 +67,8 @@ constexpr OptionRow kSelectRows[] = {
      .sets = Sets<&DataSelectionPlan::runners>(),
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Keep the outputs of these runners, by their names or by the short ones of summaries."
-             " Patterns (* ? [ ]) are allowed.",
+     .help = "Keep the outputs of these runners, by their full names or by the short ones that"
+             " summaries have. Patterns (* ? [ ]) are allowed.",
      .origin = Origin::kOurs},
 };
 

@@ -71,7 +71,7 @@ constexpr CommandSpec kReportCommand = {
     .operands = "record -o FILE [options ...]",
     .summary = "write reports from a saved record, without running anything",
     .about =
-        "Write the reports that --report writes, from what --save-record saved. Any record holds"
+        "Write reports, as --report does, from a record that --save-record saved. A record holds"
         " everything that the HTML page shows.",
     .options =
         [] {

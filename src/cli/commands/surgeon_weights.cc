@@ -79,8 +79,8 @@ constexpr CommandSpec kSurgeonWeightReconstructCommand = {
     .operands = "model_file -o FILE [options ...]",
     .summary = "fill the weights that weight-strip removed with random values",
     .about =
-        "Fill the initializers that weight-strip emptied with random values, the same each time;"
-        " those that were 2:4 sparse become sparse again.",
+        "Fill the initializers that weight-strip emptied with random values, which are the same"
+        " each time. Those that were 2:4 sparse become sparse again.",
     .options = [] { return OptionTable({SurgeonOptions({})}); },
     .run = SurgeonWeightReconstructCommand,
 };

@@ -1,21 +1,46 @@
 #include "io/archive/tensor_archive.h"
 
+#include <zlib.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "io/archive/npy.h"
 #include "io/archive/safetensors.h"
 #include "io/archive/zip_content.h"
 #include "io/archive/zip_reader.h"
-#include "io/bytes/crc32.h"
 #include "io/bytes/raw_tensor.h"
+#include "util/threads/thread_pool.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kNpy = ".npy";
+
+// CRC-32 as ZIP has it (ISO 3309), each thread's share of the bytes at once.
+uint32_t Crc32(std::span<const std::byte> bytes, ThreadPool& threads) {
+  constexpr size_t kPartBytes = size_t{4} << 20;
+  std::vector<uLong> parts((bytes.size() + kPartBytes - 1) / kPartBytes);
+  const auto part = [&](size_t index) {
+    return bytes.subspan(index * kPartBytes,
+                         std::min(kPartBytes, bytes.size() - index * kPartBytes));
+  };
+  threads.Run(parts.size(), [&](size_t index, size_t) {
+    const std::span<const std::byte> own = part(index);
+    parts[index] = ::crc32_z(0, reinterpret_cast<const Bytef*>(own.data()), own.size());
+  });
+  uLong crc = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    crc = ::crc32_combine(crc, parts[i], static_cast<z_off_t>(part(i).size()));
+  }
+  return static_cast<uint32_t>(crc);
+}
 
 class NpzArchive final : public TensorArchive {
  public:

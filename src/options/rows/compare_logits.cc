@@ -14,8 +14,8 @@ constexpr OptionRow kLogits[] = {
      .metavar = "[OUTPUT:]X",
      .help =
          "Largest Kullback-Leibler divergence of the first runner of a pair from the second,"
-         " averaged over the positions of all iterations, in nats. An iteration beyond the noise"
-         " of the others fails by itself.",
+         " averaged over the positions of all iterations, in nats. An iteration that exceeds the"
+         " noise of the others fails on its own.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},

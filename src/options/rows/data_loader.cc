@@ -115,9 +115,9 @@ constexpr OptionRow kInputs[] = {
      .arity = Arity::kOne,
      .metavar = "WORD[,WORD...]",
      .help =
-         "Steps that turn an image into an input. They always run in this order, however they are"
-         " written: rgb, bgr or gray; resize=N (the shorter side) or resize=HxW; crop (in the"
-         " middle, to the model's size), crop=N or crop=HxW; scale=X; mean=X[,X,X]; std=X[,X,X];"
+         "Steps that turn an image into an input. They always run in this order, whatever order you"
+         " give: rgb, bgr or gray; resize=N (the shorter side) or resize=HxW; crop (in the middle,"
+         " to the model's size), crop=N or crop=HxW; scale=X; mean=X[,X,X]; std=X[,X,X];"
          " layout=nchw or layout=nhwc.",
      .origin = Origin::kOurs,
      .needs = {"--load-inputs"}},
@@ -128,7 +128,7 @@ constexpr OptionRow kInputs[] = {
      .type = ValueType::kInt,
      .fallback = "100000000",
      .metavar = "NUM",
-     .help = "Images with more pixels are skipped before they are decoded.",
+     .help = "Skip images with more pixels than this, without decoding them.",
      .origin = Origin::kOurs,
      .needs = {"--load-inputs"}},
     {.flags = {"--data-loader-script"},

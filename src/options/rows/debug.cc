@@ -129,8 +129,8 @@ constexpr OptionRow kCheck[] = {
      .arity = Arity::kPlus,
      .metavar = "PATH",
      .help =
-         "Files that the check writes: after each iteration they are moved into a folder of good"
-         " or of bad ones."},
+         "Files that the check writes. After each iteration they are moved into the folder good or"
+         " the folder bad."},
     {.flags = {"--art-dir", "--artifacts-dir"},
      .dest = "artifacts_dir",
      .sets = Sets<&DebugSessionPlan::artifacts_folder>(),
@@ -138,7 +138,7 @@ constexpr OptionRow kCheck[] = {
      .arity = Arity::kOne,
      .fallback = "polygraphy_artifacts",
      .metavar = "DIR",
-     .help = "Where these two folders are created.",
+     .help = "Where the folders good and bad are created.",
      .needs = {"--artifacts"}},
     {.flags = {"--iter-info", "--iteration-info"},
      .dest = "iteration_info_path",
@@ -179,7 +179,7 @@ constexpr OptionRow kArtifact[] = {
      .dest = "remove_intermediate",
      .sets = SetBy<&KeepArtifact>(),
      .turns_off = true,
-     .help = "Keep that file after the iteration."},
+     .help = "Keep the file of each iteration."},
 };
 
 constexpr std::string_view kDebugModes[] = {"bisect", "linear"};
@@ -230,7 +230,8 @@ constexpr OptionRow kReduce[] = {
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
      .help =
-         "Shapes of the model's inputs, from which those of the tensors at the cuts are inferred."},
+         "Shapes of the model's inputs, from which the shapes of tensors at the edges of a part are"
+         " inferred."},
 };
 
 constexpr std::string_view kDirections[] = {"forward", "reverse"};
@@ -252,8 +253,8 @@ constexpr OptionRow kPrecision[] = {
      .choices = kDebugModes,
      .fallback = "bisect",
      .metavar = "MODE",
-     .help = "bisect: operators as a whole first, then their nodes; linear: single nodes from the"
-             " start.",
+     .help = "bisect: first all nodes of an operator at a time, then single nodes; linear: single"
+             " nodes from the start.",
      .standing = Standing::kBetter,
      .note = "Both end with named nodes, none of which can be left out."},
     {.flags = {"--dir", "--direction"},

@@ -4,7 +4,16 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kPrecisions[] = {"f32", "f16", "bf16", "default"};
+constexpr std::string_view kPrecisions[] = {
+#define VERNIER_OV_PRECISION(word, name) #word,
+#include "options/rows/openvino.def"
+};
+
+constexpr std::string_view kPrecisionHelp =
+    "Inference precision, one of:"
+#define VERNIER_OV_PRECISION(word, name) " " #word
+#include "options/rows/openvino.def"
+    " (OpenVINO's own choice). With f32, OpenVINO does not quantise anything by itself either.";
 
 constexpr std::string_view kShapes[] = {"free", "fed"};
 
@@ -14,10 +23,9 @@ constexpr OptionRow kOpenVino[] = {
      .sets = SessionOption("openvino", "precision"),
      .arity = Arity::kOne,
      .choices = kPrecisions,
-     .fallback = "f32",
+     .fallback = kPrecisions[0],
      .metavar = "TYPE",
-     .help = "Inference precision: f32, f16, bf16, or default for OpenVINO's own choice. With f32,"
-             " OpenVINO does not quantise anything by itself either.",
+     .help = kPrecisionHelp,
      .origin = Origin::kOurs},
     {.flags = {"--openvino-device"},
      .dest = "openvino_device",

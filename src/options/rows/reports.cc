@@ -43,7 +43,7 @@ constexpr OptionRow kRunFiles[] = {
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help =
-         "Perform the run that FILE describes; --save-run-file or a program wrote it. Only logging"
+         "Perform the run described in FILE, which --save-run-file or a program wrote. Only logging"
          " options may be added.",
      .origin = Origin::kOurs},
     {.flags = {"--save-run-file"},

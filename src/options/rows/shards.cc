@@ -91,7 +91,7 @@ constexpr OptionRow kReproducible[] = {
      .sets = Sets<&SavePlan::reproducible>(),
      .in_package = InPackage::kNot,
      .help = "Leave times, hosts, the command line, absolute paths, and the time in names of"
-             " runners out of records and reports, so that the same run has the same bytes.",
+             " runners out of records and reports, so that the same run writes the same bytes.",
      .origin = Origin::kOurs,
      .spelled_out = true},
 };
@@ -115,7 +115,7 @@ constexpr OptionRow kMerge[] = {
     {.flags = {"--partial"},
      .dest = "partial",
      .sets = Sets<&MergePlan::partial>(),
-     .help = "Write one part from those given, for another merge: shards may be missing.",
+     .help = "Merge the given parts into one part, for a later merge; shards may be missing.",
      .origin = Origin::kOurs},
     {.flags = {"--mixed"},
      .dest = "mixed",
@@ -128,9 +128,9 @@ constexpr OptionRow kMerge[] = {
      .dest = "status",
      .sets = Sets<&MergePlan::only_status>(),
      .help = "Only report which shards are done, begun (PART.partial) and missing, in how many"
-             " iterations all outputs agree so far, and about how long the rest will take. The"
-             " exit code is 0 if all shards are done, 4 if some are not, and 3 if their parts would"
-             " not merge.",
+             " iterations all outputs agree so far, and about how long the rest will take. The exit"
+             " code is 0 if all shards are done, 4 if some are not, and 3 if their parts do not fit"
+             " together.",
      .origin = Origin::kOurs},
 };
 

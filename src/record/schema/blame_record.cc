@@ -38,10 +38,10 @@ void ListFields(Fields& field, Some<BlameTensorRecord> auto& tensor) {
   field("own_error", tensor.own_error);
   field("total_rms", tensor.total_rms);
   field("own_rms", tensor.own_rms);
-  field("total_bar", tensor.total_bound);
-  field("own_bar", tensor.own_bound);
+  field.Renamed("total_bound", "total_bar", tensor.total_bound);
+  field.Renamed("own_bound", "own_bar", tensor.own_bound);
   field.Later("condition", tensor.condition);
-  field("bar_why", tensor.bound_why);
+  field.Renamed("bound_why", "bar_why", tensor.bound_why);
   field("reference", tensor.reference);
   field("candidate", tensor.candidate);
 }

@@ -159,6 +159,27 @@ TEST(BlameRecord, TheConditionNumbersOfOutputsComeBack) {
   EXPECT_TRUE(old->output_conditions.empty());
 }
 
+TEST(BlameRecord, ErrorBoundsWereCalledBars) {
+  BlameRecord example = Example();
+  BlameTensorRecord& output = example.layers[0].outputs[0];
+  output.total_bound = 0.5;
+  output.own_bound = 0.25;
+  output.bound_why = "float32";
+  const std::string text = ToJson(example);
+  auto earlier = nlohmann::ordered_json::parse(text);
+  auto& tensor = earlier["layers"][0]["outputs"][0];
+  for (const auto& [key, former] : {std::pair("total_bound", "total_bar"),
+                                    {"own_bound", "own_bar"},
+                                    {"bound_why", "bar_why"}}) {
+    ASSERT_TRUE(tensor.contains(key)) << key;
+    tensor[former] = tensor[key];
+    tensor.erase(key);
+  }
+  const auto record = BlameFromJson(earlier.dump());
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  EXPECT_EQ(ToJson(*record), text);
+}
+
 TEST(BlameRecord, IsWrittenAsItWasRead) {
   const std::string text = ToJson(Example());
   const auto record = BlameFromJson(text);

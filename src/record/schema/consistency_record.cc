@@ -22,7 +22,7 @@ void ListFields(Fields& field, const PropertyRecord& property) {
   field("detail", property.detail);
   field("left_out", property.left_out);
   if (property.verdict == PropertyVerdict::kBroken) field("smallest_case", property.smallest_case);
-  if (property.verdict == PropertyVerdict::kHolds) field("times_bar", property.times_over);
+  if (property.verdict == PropertyVerdict::kHolds) field("times_over", property.times_over);
   if (property.condition > 1) field("condition", property.condition);
 }
 

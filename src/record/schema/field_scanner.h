@@ -48,6 +48,11 @@ class FieldScanner {
   [[gnu::always_inline]] void Later(const char* key, T& value) {
     if (TakeKey(key)) Read(value);
   }
+  /// What is scanned is of this version.
+  template <typename T>
+  [[gnu::always_inline]] void Renamed(const char* key, const char* /*former*/, T& value) {
+    (*this)(key, value);
+  }
   template <typename T>
   [[gnu::always_inline]] void Given(const char* key, std::optional<T>& value) {
     if (TakeKey(key)) Read(value.emplace());

@@ -190,6 +190,24 @@ TEST(ReadRecord, WhatIsAbsentHasItsDefault) {
   EXPECT_EQ(ToJson(*read), ToJson(RunRecord()));
 }
 
+// Error bounds were called bars.
+TEST(ReadRecord, ReadsTheKeysOfEarlierRecords) {
+  RunRecord record;
+  record.pairs.emplace_back().outputs = {Output()};
+  const std::string text = ToJson(record);
+  std::string earlier = text;
+  for (const char* key : {"bound", "bound_before", "gain_bound", "clean_bound", "element_bound"}) {
+    std::string former = key;
+    former.replace(former.find("bound"), 5, "bar");
+    const std::string quoted = "\"" + std::string(key) + "\":";
+    ASSERT_NE(earlier.find(quoted), std::string::npos) << key;
+    earlier.replace(earlier.find(quoted), quoted.size(), "\"" + former + "\":");
+  }
+  const Result<RunRecord> read = ReadRecord(earlier, "r.json");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(ToJson(*read), text);
+}
+
 TEST(ReadRecord, NamesTheFieldThatHasTheWrongType) {
   const auto refusal = [](const std::string& text) {
     return ReadRecord(text, "r.json").status().message();

@@ -109,17 +109,17 @@ void ListFields(Fields& field, Some<OutputFigures> auto& figures) {
 
 template <typename Fields>
 void ListFields(Fields& field, Some<BoundRecord> auto& bound) {
-  field("bar", bound.bound);
+  field.Renamed("bound", "bar", bound.bound);
   field("condition", bound.condition);
-  field("bar_before", bound.bound_before);
+  field.Renamed("bound_before", "bar_before", bound.bound_before);
   field("scale", bound.scale);
   field("rms_error", bound.rms);
   field("gain", bound.gain);
-  field("gain_bar", bound.gain_bound);
-  field("clean_bar", bound.clean_bound);
+  field.Renamed("gain_bound", "gain_bar", bound.gain_bound);
+  field.Renamed("clean_bound", "clean_bar", bound.clean_bound);
   field("share_beyond", bound.share_beyond);
   field("share_allowed", bound.share_allowed);
-  field("element_bar", bound.element_bound);
+  field.Renamed("element_bound", "element_bar", bound.element_bound);
   field("times_over", bound.times_over);
   field("why", bound.why);
 }

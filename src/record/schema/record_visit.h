@@ -63,6 +63,11 @@ class FieldWriter {
   /// What older records call the field before it.
   template <typename T>
   void Former(const char*, const T&) {}
+  /// Older records call it `former`.
+  template <typename T>
+  void Renamed(const char* key, const char* /*former*/, const T& value) {
+    (*this)(key, value);
+  }
   /// What readers of the file expect and we can derive from the rest, which `make` does.
   template <typename Make>
   void Derived(const char* key, Make make) {
@@ -222,6 +227,10 @@ class FieldReader {
   template <typename T>
   void Former(const char* key, T& value) {
     Later(key, value);
+  }
+  template <typename T>
+  void Renamed(const char* key, const char* former, T& value) {
+    (*this)(fields_.MayHave(former) ? former : key, value);
   }
   template <typename Make>
   void Derived(const char*, Make) {}

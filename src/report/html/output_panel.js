@@ -130,7 +130,7 @@ function distancesOf(output) {
         : show(output.mean_absolute_error)],
     ['tolerance that would do', need],
     ['error bound', bound === undefined ? undefined
-        : `${show(bound.bar)} of ${show(bound.scale)}${bound.why ? ', ' + bound.why : ''}`],
+        : `${show(bound.bound)} of ${show(bound.scale)}${bound.why ? ', ' + bound.why : ''}`],
   ];
   if (d) {
     entries.push(...metricsOf(d),
