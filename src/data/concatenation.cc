@@ -18,6 +18,7 @@
 #include "record/schema/side_names.h"
 #include "run/feeds/shard_names.h"
 #include "run/saved/fed_states.h"
+#include "run/saved/joined_feedings.h"
 #include "util/process/interruption.h"
 #include "util/text/number_text.h"
 
@@ -151,12 +152,14 @@ class Concatenation {
 
   // A file has one account of how the steps of a runner were fed. Marks of feeds say it as well.
   void LookForOtherSteps(const std::string& output) {
-    std::map<std::string, std::vector<std::pair<std::string, size_t>>> accounts;
+    std::map<std::string, std::vector<FeedingPart>> accounts;
     for (const DataSource& source : sources_) {
-      for (const SavedRun& run : source.tensors.reader->runs()) {
-        if (run.iterations > 0) {
-          accounts[RunnerNameOf(run)].emplace_back(run.steps, run.iterations);
-        }
+      const ResultsReader& reader = *source.tensors.reader;
+      for (size_t i = 0; i < reader.runs().size(); ++i) {
+        const SavedRun& run = reader.runs()[i];
+        if (run.iterations == 0) continue;
+        accounts[RunnerNameOf(run)].push_back(
+            {run.steps, run.iterations, reader.FeedOf(i, 0), reader.FeedOf(i, run.iterations - 1)});
       }
     }
     for (const auto& [name, feedings] : accounts) {

@@ -3,12 +3,16 @@
 import sys
 import textwrap
 import unittest
+from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from program import Case, blame
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
+from causal_models import causal_model, empty_caches  # noqa: E402
 
 
 def counter(path, wrong=0.0):
@@ -121,6 +125,24 @@ class StepNans(Case):
         for output in ("y", "z"):
             self.assertIn(f"step 3 of sequence 0: all elements of output '{output}' are the same "
                           "NaN", " ".join(found["notes"]))
+
+    def test_prompts_that_part_at_once_are_advised_to_what_blame_has(self):
+        model = causal_model(None)
+        onnx.save(model, "good.onnx")
+        for node in model.graph.node:
+            node.output[:] = ["finite" if name == "logits" else name for name in node.output]
+        model.graph.initializer.append(numpy_helper.from_array(np.float32(np.nan), "nan"))
+        model.graph.node.append(helper.make_node("Add", ["finite", "nan"], ["logits"], name="bad"))
+        onnx.save(model, "bad.onnx")
+        ids = np.array([[9, 2, 6, 5, 3]])
+        np.savez("prompt.npz", input_ids=ids, attention_mask=np.ones_like(ids),
+                 position_ids=np.arange(5)[None], **empty_caches())
+        ended, _ = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                         "new=onnxrt bad.onnx", "--load-inputs", "prompt.npz", "--steps", "6",
+                         "--decode", "greedy", "--feed-back", "auto", "--advance",
+                         "position_ids:+1", "attention_mask:append 1")
+        said = ended.stdout + ended.stderr
+        self.assertIn("was compared: add --tokens to compare the steps after it", said)
 
     def test_without_a_fault_nothing_is_blamed(self):
         _, found = self.search(0.0, 0)

@@ -132,6 +132,18 @@ class MeetingRows(Case):
                 self.assertIn("node 'pick' (Gather) picks rows by indices made of the inputs",
                               properties[name]["detail"])
 
+    def test_sequences_that_an_input_picks_are_not_permuted(self):
+        f32 = TensorProto.FLOAT
+        self.save_graph([helper.make_node("Gather", ["state", "beam_idx"], ["own"], "pick", axis=1),
+                         helper.make_node("Tanh", ["own"], ["new_state"])],
+                        {"state": (f32, [2, "B"]), "beam_idx": (TensorProto.INT32, ["B"])},
+                        {"new_state": (f32, [2, "B"])})
+        for seed in ("1", "2", "3"):
+            _, properties = self.properties("m.onnx", "--onnxrt", "--seed", seed, "--only",
+                                            "permuted-states")
+            self.assertIn("node 'pick' (Gather) picks rows by indices made of the inputs",
+                          properties["permuted-states"]["detail"])
+
     def test_rows_that_meet_in_the_model_are_no_batch(self):
         random = np.random.default_rng(1)
         weights = {"w": random.standard_normal((1, 16, 3)).astype("f4"),

@@ -1,11 +1,14 @@
 """What reports say of gates: how many failed, numbers beside their limits, what was complete."""
 
+import socket
+import subprocess
 import unittest
 from xml.etree import ElementTree
 
 import numpy as np
 
 from decision_case import Decisions, flipped, scores
+from program import VERNIER
 
 
 class GateWords(Decisions):
@@ -42,6 +45,18 @@ class GateWords(Decisions):
             ended = self.vernier("check", "accuracy", name, "--max-flip-rate", "0.1")
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn(why, ended.out + ended.err)
+
+    def test_each_line_is_written_at_once(self):
+        """What a framework writes to the same place comes between lines, never into one."""
+        self.save_runs("a.json", [("a", [{f"y{i}": np.full(3, i, "f4") for i in range(60)}])])
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, subprocess.Popen([VERNIER, "compare", "a.json", "a.json", "-v"],
+                                    cwd=self.folder, stdout=theirs, stderr=theirs) as process:
+            theirs.close()
+            written = list(iter(lambda: ours.recv(1 << 20), b""))
+            self.assertEqual(process.wait(60), 0)
+        self.assertGreater(sum(map(len, written)), 1 << 14)
+        self.assertEqual([text for text in written if not text.endswith(b"\n")], [])
 
 
 if __name__ == "__main__":

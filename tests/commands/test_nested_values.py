@@ -89,6 +89,14 @@ class NestedValues(Case):
         self.assertEqual(self.compared_names("m.onnx"),
                          ["out[]", "out[0]", "out[1]", "out[2]", "out[3]", "y"])
 
+    def test_a_check_counts_outputs_and_not_their_parts(self):
+        self.save_classifier("c.onnx")
+        self.save_optional("o.onnx", True)
+        for model in (self.save_split("m.onnx"), "c.onnx", "o.onnx"):
+            ended = self.vernier("check", "consistency", model, "--onnxrt", "--only",
+                                 "repeated-runs")
+            self.assertIn("; compared 2 outputs, ", ended.out + ended.err)
+
     def test_the_key_that_differs_is_named(self):
         said = self.against(self.save_classifier("good.onnx"),
                             self.save_classifier("bad.onnx", 1.5))

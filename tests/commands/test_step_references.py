@@ -134,6 +134,42 @@ class StepReferences(StepsCase):
         ended = self.vernier("compare", "ref_joined.npz", "other_joined.npz")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
 
+    def select(self, name, ranges, output):
+        """Of runner b."""
+        made = self.vernier("data", "select", f"{name}.npz", "--runners", "b", "--iterations",
+                            *ranges.split(), "-o", output)
+        self.assertEqual(made.code, 0, made.out + made.err)
+        return output
+
+    def pieces(self, name, *ranges):
+        """Cut out and joined again; what is said of it."""
+        files = [self.select(name, words, f"{i}.npz") for i, words in enumerate(ranges)]
+        made = self.vernier("data", "concat", *files, "-o", "joined.npz")
+        self.assertEqual(made.code, 0, made.out + made.err)
+        return made.out + made.err
+
+    def test_sequences_that_are_cut_and_joined_are_whole_again(self):
+        lost = "does not say any more"
+        for name in ("ref", "own"):
+            self.save(name)
+            self.select(name, "0-23", f"{name}_b.npz")
+        self.assertNotIn(lost, self.pieces("ref", "0-4", "5-15", "16-23"))
+        ended = self.vernier("compare", "joined.npz", "ref_b.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("in 24 iterations", ended.out)
+        # It is known that they have the reference's state.
+        ended = self.vernier("compare", "joined.npz", "own_b.npz", "--atol", "9")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("with --state reference", ended.out + ended.err)
+        self.assertNotIn(lost, self.pieces("ref", "3-4", "15-16"))
+        self.select("ref", "3-4 15-16", "at_once.npz")
+        for other, code in (("at_once.npz", 0), ("ref_b.npz", 4)):
+            ended = self.vernier("compare", "joined.npz", other)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+        for parts in (("5-15", "0-4"), ("0-4", "6-11"), ("0-3", "16-23"), ("0-11", "5-11")):
+            with self.subTest(parts=parts):
+                self.assertIn(lost, self.pieces("ref", *parts))
+
     def test_a_renamed_reference_is_the_same(self):
         self.save("ref", ".safetensors")
         self.path("m.onnx").rename(self.path("renamed.onnx"))

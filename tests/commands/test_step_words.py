@@ -37,6 +37,35 @@ class StepWords(StepsCase):
         self.assertIn("--step-slice nosuch:axis=0: the inputs have no 'nosuch', but 'x', 'h'; if "
                       "another runner takes it, give size=", ended.err)
 
+    def test_labels_have_no_colon(self):
+        self.recurrent("a.onnx")
+        self.save_runs("s.json", [("s", [{"y": np.ones(3, "f4")}])])
+        for words in (("run", "--runner", "a:b=onnxrt a.onnx"), ("compare", "a:b=s.json", "s.json")):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn("the label 'a:b' has a colon, at which RUNNER: ends", ended.err)
+
+    def test_outputs_of_both_sides_are_listed_once(self):
+        said = self.run_two("--compare", "nope:logits", "--steps", "2", code=2)
+        self.assertRegex(said, r"there is no output 'nope', but 'y', 'hn'\n")
+
+    def test_masks_that_are_added_to_scores_get_longer_by_zeros(self):
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+                for n, s in (("attention_mask", [1, "M"]), ("h", [1, 1]), ("hn", [1, 1]))}
+        nodes = [helper.make_node("ReduceLogSumExp", ["attention_mask"], ["sum"], axes=[1]),
+                 helper.make_node("Add", ["sum", "h"], ["hn"])]
+        graph = helper.make_graph(nodes, "g", [info["attention_mask"], info["h"]], [info["hn"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        for mask, value, code in (([0, -np.inf, 0], 1, 2), ([0, -1e4], 1, 2), ([0, -1e4], 0, 0),
+                                  ([1, 0, 1], 1, 0)):
+            self.save_feeds("feeds.json", [{"attention_mask": np.float32([mask])}])
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                                 "--feed-back", "hn:h", "--steps", "3", "--save-outputs", "o.json",
+                                 "--advance", f"attention_mask:append {value}")
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertEqual("0 marks what counts there: append 0" in ended.err, code == 2)
+
     def test_a_name_of_feed_back_that_is_none_is_named(self):
         for word, said in (("hnn:h", "no runner has an output 'hnn'; did you mean 'hn'?; a has"),
                            ("hn:q", "no runner has an input 'q'; a has 'y', 'hn' and 'x', 'h'"),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "check/properties/memory_properties.h"
 #include "check/properties/properties.h"
@@ -19,6 +21,7 @@
 #include "util/text/first_line.h"
 #include "util/values/list_has.h"
 #include "util/values/plural_text.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -48,14 +51,29 @@ bool IsAllNan(const Tensor& tensor) {
   return found.count > 0 && found.nan_count == found.count;
 }
 
+// Of a sequence, map or optional there are parts, by the names of which it is one.
+int64_t CountOutputs(const TensorMap& outputs) {
+  std::set<std::string> wholes, counted;
+  for (const NamedTensor& output : outputs) {
+    if (std::string whole = WholeOf(output.name); !whole.empty()) wholes.insert(std::move(whole));
+  }
+  for (const NamedTensor& output : outputs) {
+    // The shortest: parts may have parts.
+    const auto whole = std::ranges::find_if(
+        wholes, [&](const std::string& name) { return IsPartOf(output.name, name); });
+    counted.insert(whole == wholes.end() ? output.name : *whole);
+  }
+  return std::ssize(counted);
+}
+
 ConsistencyCoverage CoverageOf(const RunnerSession& runner, const TensorMap& outputs) {
   ConsistencyCoverage coverage;
   for (const SkippedOutput& output : runner.skipped().all()) {
     coverage.not_compared.push_back({output.name, output.why});
   }
+  coverage.outputs = CountOutputs(outputs);
   for (const NamedTensor& output : outputs) {
     const Tensor& tensor = output.tensor;
-    ++coverage.outputs;
     coverage.elements += tensor.element_count();
     // A tensor and itself are one in memory, which would be a reason of its own.
     const Result<Tensor> copy = Tensor::Copy(tensor.dtype(), tensor.dims(), tensor.bytes());

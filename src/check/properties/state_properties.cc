@@ -125,17 +125,17 @@ std::string WhyTooFew(const TensorMap& feed, const BatchAxes& axes) {
   return "";
 }
 
-// Leaves out outputs whose sequences share the scale of a dynamic quantisation; a reason where that
-// leaves none.
-std::string DropScaledTogether(const Subject& subject, BatchAxes& axes,
-                               std::vector<NotedOutput>& left_out) {
+// Leaves out outputs whose sequences share the scale of a dynamic quantisation, or are picked by an
+// input; a reason where that leaves none.
+std::string DropMeantToMeet(const Subject& subject, BatchAxes& axes,
+                            std::vector<NotedOutput>& left_out) {
   std::vector<BatchedInput> inputs;
   for (const auto& [name, axis] : axes.inputs) inputs.push_back({name, axis});
   std::vector<std::string> outputs;
   for (const auto& [name, axis] : axes.outputs) outputs.push_back(name);
   std::string why;
   for (const MeetingRows& each : subject.bench.Meeting(inputs, outputs)) {
-    if (!each.by_scale) continue;
+    if (!each.by_scale && !each.picked) continue;
     axes.outputs.erase(each.name);
     left_out.push_back({each.name, "its sequences are made of several: " + each.why});
     why = each.why;
@@ -198,7 +198,7 @@ PropertyRecord PermutedStates(Subject& subject) {
   for (std::string& output : axes->left_out) {
     left_out.push_back({std::move(output), "its shape does not name the batch dimension"});
   }
-  std::string why = DropScaledTogether(subject, *axes, left_out);
+  std::string why = DropMeantToMeet(subject, *axes, left_out);
   if (!why.empty()) return NotApplicable(std::move(why));
   const Result<TensorMap> feed =
       subject.bench.Draw({.dimension = axes->symbol, .size = kSequences});

@@ -41,10 +41,10 @@ std::vector<InputDims> SizedInputs(const OnnxModel& model, std::span<const Batch
   return sized;
 }
 
-// A scale is the least that rows may share.
+// A scale is the least that rows may share, and what an input asks for explains all else.
 bool MetLess(const RowState& a, const RowState& b) {
   const auto share = [](const RowState& state) {
-    return state.kind != RowKind::kMet ? 0 : state.by_scale ? 1 : 2;
+    return state.kind != RowKind::kMet ? 0 : state.by_scale ? 1 : state.picked ? 3 : 2;
   };
   return share(a) < share(b);
 }
@@ -237,7 +237,7 @@ std::vector<MeetingRows> FindMeetingRows(const OnnxModel& model,
   for (const std::string& name : names) {
     const RowState* const state = walk.Find(name);
     if (state != nullptr && state->kind == RowKind::kMet) {
-      meeting.push_back({name, state->why, state->by_scale});
+      meeting.push_back({name, state->why, state->by_scale, state->picked});
     }
   }
   return meeting;

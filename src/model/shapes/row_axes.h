@@ -15,6 +15,7 @@ struct MeetingRows {
   std::string name;
   std::string why;        ///< "node 'a' (LSTM) goes along the rows"
   bool by_scale = false;  ///< they share the scale of a dynamic quantisation, and nothing else
+  bool picked = false;    ///< an input says which rows to take, as the beams of a search do
 };
 
 /// An input with rows of a batch, and along which axis it has them.

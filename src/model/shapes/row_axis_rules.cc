@@ -261,7 +261,11 @@ RowState Gathered(RowStep& step, size_t /*output*/) {
   const Axis axis = FromFront(step.attributes().Int("axis", 0), step.RankOf(0));
   const Axis data = step.AxisOf(0), indices = step.AxisOf(1);
   // Beams go on with the caches of others.
-  if (axis && data == axis && indices) return step.Met("picks rows by indices made of the inputs");
+  if (axis && data == axis && indices) {
+    RowState met = step.Met("picks rows by indices made of the inputs");
+    met.picked = true;
+    return met;
+  }
   if (!axis || (data && indices)) return Unknown();
   if (indices) return At(*axis + *indices);
   if (!data || *data == *axis) return Unknown();

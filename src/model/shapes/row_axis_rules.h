@@ -30,6 +30,7 @@ struct RowState {
   int64_t axis = 0;
   std::string why;        ///< of kMet: "node 'a' (LSTM) goes along the rows"
   bool by_scale = false;  ///< of kMet: of MeetingRows
+  bool picked = false;    ///< the same
 };
 
 /// A node and what is known of its inputs. All referred to must outlive it.

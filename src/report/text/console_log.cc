@@ -1,6 +1,7 @@
 #include "report/text/console_log.h"
 
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,6 +50,22 @@ const SeverityLook& LookOf(Severity severity) {
     return look.severity > severity;
   });
   return above == kLooks.begin() ? kLooks.front() : *(above - 1);
+}
+
+// In one call of the system: what a framework writes to the same place comes between lines, and not
+// where a buffer happens to end.
+void WriteWhole(std::FILE* stream, const std::string& line) {
+  constexpr size_t kLeastRoom = 1024;  // a buffer that nothing was written to yet has no size
+  const size_t room = std::max(__fbufsize(stream), kLeastRoom);
+  if (__fpending(stream) + line.size() > room) std::fflush(stream);
+  size_t done = 0;
+  while (line.size() > room && done < line.size()) {
+    const ssize_t written = ::write(::fileno(stream), line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) break;  // the stream notes why
+    done += static_cast<size_t>(written);
+  }
+  std::fwrite(line.data() + done, 1, line.size() - done, stream);
 }
 
 std::string_view ColorCode(LogColor color, std::string_view fallback) {
@@ -208,11 +225,9 @@ void ConsoleLog::Emit(std::FILE* stream, const std::string& text, std::string_vi
 
 void ConsoleLog::Print(std::FILE* stream, const std::string& text, std::string_view color) {
   if (options_.colors && !color.empty()) {
-    std::fprintf(stream, "%.*s%s\033[0m\n", static_cast<int>(color.size()), color.data(),
-                 text.c_str());
+    WriteWhole(stream, std::string(color) + text + "\033[0m\n");
   } else {
-    std::fwrite(text.data(), 1, text.size(), stream);
-    std::fputc('\n', stream);
+    WriteWhole(stream, text + '\n');
   }
   // Order between the two streams, and with what a framework prints, is worth a flush on terminals
   // and before anything critical.

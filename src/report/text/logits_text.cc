@@ -77,8 +77,8 @@ std::string Decisions(const LogitsResult& logits) {
   const std::string first = "Top-1 equal: " + ShareText(measures.equal_top1, measures.compared);
   if (measures.top_k < 2) return first;
   if (measures.top_k >= logits.classes) {
-    return first + "; larger sets not compared: --logits-top-k covers all " +
-           std::to_string(logits.classes) + " classes";
+    return first + "; larger sets not compared: --logits-top-k " + std::to_string(measures.top_k) +
+           " covers all " + Counted(logits.classes, "class", "classes");
   }
   return first + ", top-" + std::to_string(measures.top_k) +
          " sets equal: " + ShareText(measures.equal_sets, measures.compared);

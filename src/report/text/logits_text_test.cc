@@ -59,7 +59,7 @@ TEST(FormatLogits, SaysThatSetsOfAllClassesShowNothing) {
   logits.classes = logits.measures.top_k = 40;
   EXPECT_EQ(
       FormatLogits(logits)[3].text,
-      "Top-1 equal: 510 of 512 (99.609 %); larger sets not compared: --logits-top-k covers all "
+      "Top-1 equal: 510 of 512 (99.609 %); larger sets not compared: --logits-top-k 40 covers all "
       "40 classes");
 }
 

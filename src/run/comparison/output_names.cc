@@ -78,6 +78,15 @@ void AddNamesOfDecisions(const DecisionOptions& decisions, NamedOutputs& named) 
   }
 }
 
+// Two sides have the same, most of the time.
+std::vector<std::string> EachOnce(std::span<const std::string> outputs) {
+  std::vector<std::string> names;
+  for (const std::string& output : outputs) {
+    if (std::ranges::find(names, output) == names.end()) names.push_back(output);
+  }
+  return names;
+}
+
 // Empty: all of them are there.
 std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string> outputs,
                           std::span<const std::string> wholes) {
@@ -92,7 +101,7 @@ std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string
     if (found || in_whole) continue;
     const std::string near = DidYouMean(CloseMatches(name, known, 1));
     return flag + ": there is no output '" + std::string(name) + "'" +
-           (near.empty() ? ", but " + JoinedUpTo(outputs, kMostNames, Quoted) : near);
+           (near.empty() ? ", but " + JoinedUpTo(EachOnce(outputs), kMostNames, Quoted) : near);
   }
   return "";
 }

@@ -16,15 +16,6 @@ constexpr std::string_view kMixed = "mixed ";
 constexpr std::string_view kOfRuns[] = {"hash ", "--initial-state ", "reference ", kMixed};
 constexpr size_t kDigits = 8;
 
-std::string WithoutFedStates(const std::string& feeding) {
-  std::string text;
-  std::istringstream lines(feeding);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(kFedStates)) text += line + '\n';
-  }
-  return text;
-}
-
 }  // namespace
 
 std::optional<uint32_t> HashOfFedState(const StepStates& states, const TensorMap& feed) {
@@ -39,6 +30,15 @@ std::optional<uint32_t> HashOfFedState(const StepStates& states, const TensorMap
   }
   // In the order of the other network's inputs they may come otherwise.
   return static_cast<uint32_t>(sum ^ (sum >> 32U));
+}
+
+std::string WithoutFedStates(const std::string& feeding) {
+  std::string text;
+  std::istringstream lines(feeding);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kFedStates)) text += line + '\n';
+  }
+  return text;
 }
 
 std::string WithFedStates(const std::string& feeding, const std::vector<uint32_t>& states) {
@@ -73,23 +73,6 @@ std::string FedStatesAt(const std::string& feeding, const std::vector<size_t>& p
   }
   const std::string without = WithoutFedStates(feeding);
   return kept.size() == places.size() ? WithFedStates(without, kept) : without;
-}
-
-std::optional<std::string> JoinFeedings(
-    const std::vector<std::pair<std::string, size_t>>& feedings) {
-  std::optional<std::string> joined;
-  std::vector<uint32_t> states;
-  size_t iterations = 0;
-  for (const auto& [feeding, count] : feedings) {
-    const std::string without = WithoutFedStates(feeding);
-    if (joined && *joined != without) return std::nullopt;
-    joined = without;
-    std::vector<uint32_t> some = FedStatesIn(feeding);
-    if (some.size() == count) states.insert(states.end(), some.begin(), some.end());
-    iterations += count;
-  }
-  if (!joined) return std::string();
-  return states.size() == iterations ? WithFedStates(*joined, states) : *joined;
 }
 
 std::string MixedFeeding(const std::vector<std::pair<std::string, std::string>>& parts) {

@@ -27,14 +27,12 @@ std::vector<uint32_t> FedStatesIn(const std::string& feeding);
 /// The text with those of the iterations at these places alone.
 std::string FedStatesAt(const std::string& feeding, const std::vector<size_t>& places);
 
-/// One text for iterations one after another, of texts and their numbers of iterations; nullopt
-/// where these say otherwise how steps were fed. That they are of other states is no difference.
-std::optional<std::string> JoinFeedings(
-    const std::vector<std::pair<std::string, size_t>>& feedings);
+/// The text without any.
+std::string WithoutFedStates(const std::string& feeding);
 
-/// The text where there is no such one: of what the parts have in common where their runners were
-/// fed in one run, and of more that tells them apart. It says nothing but that steps were fed in
-/// several ways, and whether two such texts are of the same parts.
+/// The text where JoinFeedings() has none: of what the parts have in common where their runners
+/// were fed in one run, and of more that tells them apart. It says nothing but that steps were fed
+/// in several ways, and whether two such texts are of the same parts.
 std::string MixedFeeding(const std::vector<std::pair<std::string, std::string>>& parts);
 bool IsMixedFeeding(const std::string& feeding);
 

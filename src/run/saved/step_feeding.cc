@@ -237,6 +237,20 @@ std::string InRanges(const std::vector<size_t>& iterations) {
 
 }  // namespace
 
+std::vector<size_t> IterationsIn(const std::string& feeding) {
+  return ParseIterations(CutIterations(feeding));
+}
+
+std::string WithIterations(const std::string& feeding, const std::vector<size_t>& numbers) {
+  std::string text;
+  std::istringstream lines(feeding);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(std::string(kIterations) + ' ')) text += line + '\n';
+  }
+  if (numbers.empty()) return text;
+  return text + std::string(kIterations) + ' ' + InRanges(numbers) + '\n';
+}
+
 std::string FeedingOfIterations(const std::string& feeding, const std::vector<size_t>& places,
                                 bool in_sequence) {
   const std::string before = CutIterations(feeding);
@@ -249,12 +263,7 @@ std::string FeedingOfIterations(const std::string& feeding, const std::vector<si
       kept.push_back(before.empty() ? place : numbers[place]);
     }
   }
-  std::string text;
-  std::istringstream lines(FedStatesAt(feeding, places));
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(std::string(kIterations) + ' ')) text += line + '\n';
-  }
-  return text + std::string(kIterations) + ' ' + InRanges(kept) + '\n';
+  return WithIterations(FedStatesAt(feeding, places), kept);
 }
 
 SavedFeeding ReadFeeding(const std::string& text) {

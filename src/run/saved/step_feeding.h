@@ -36,6 +36,10 @@ std::string FeedingOfIterations(const std::string& feeding, const std::vector<si
 /// the run: "3-5 8". Empty: sequences begin with their first steps.
 std::string CutIterations(const std::string& feeding);
 
+/// These numbers, and the text with others; without any it is that of whole sequences.
+std::vector<size_t> IterationsIn(const std::string& feeding);
+std::string WithIterations(const std::string& feeding, const std::vector<size_t>& numbers);
+
 /// Are two texts of one run, as far as they say it? Then its runners were fed alike.
 bool AreOfOneRun(const std::string& first, const std::string& second);
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "inputs/cast_tensor.h"
 #include "run/steps/prompt_inputs.h"
+#include "util/text/number_text.h"
 #include "util/values/plural_text.h"
 
 namespace vernier {
@@ -52,6 +54,18 @@ std::string WhyMaskMayNotFit(const TensorMap& feed, std::span<const StatePair> s
            "--advance '" + mask.name + ":append 1' where the past grows by one";
   }
   return "";
+}
+
+std::string WhyNotAppended(const std::string& input, const Tensor& mask, int64_t value) {
+  const bool floats = Kind(mask.dtype()) == DTypeKind::kFloat;
+  if (value == 0 || !input.ends_with("mask") || !floats) return "";
+  if (!CanCast(mask.dtype(), DType::kFloat64)) return "";
+  const Result<Tensor> wide = CastTensor(mask, DType::kFloat64);
+  if (!wide.ok()) return "";
+  const auto below = std::ranges::find_if(wide->As<double>(), [](double x) { return x < 0; });
+  if (below == wide->As<double>().end()) return "";
+  return "'" + input + "' holds " + FormatG(*below, 6) +
+         ", as masks do that are added to scores, and 0 marks what counts there: append 0";
 }
 
 }  // namespace vernier

@@ -9,6 +9,7 @@
 #include "inputs/cast_tensor.h"
 #include "record/schema/runner_name.h"
 #include "run/steps/greedy_tokens.h"
+#include "run/steps/mask_length.h"
 #include "run/steps/prompt_inputs.h"
 #include "run/steps/step_slices.h"
 #include "run/steps/step_tensors.h"
@@ -337,6 +338,9 @@ Status StepSequence::CheckAdvance(const AdvanceWord& advance) const {
   }
   const int64_t last = position_.steps - 1;
   if (advance.appends) {
+    const std::string why =
+        WhyNotAppended(advance.input, *Find(whole_, advance.input), advance.amount);
+    if (!why.empty()) return BadStepWord(kAdvanceFlag, advance.word, why);
     const Result<Tensor> longer = AdvancedTo(advance, std::min<int64_t>(1, last));
     return longer.ok() ? CheckGrows(advance) : InStep(kAdvanceFlag, advance.word, longer.status());
   }

@@ -251,9 +251,10 @@ void AddGaps(const RunOutcome& ran, const StepWatch& total, BlameOutcome& outcom
   std::ranges::copy(ran.record.nan_inputs, std::back_inserter(outcome.record.notes));
   NoteNotCompared(total, *ran.record.steps, outcome.record.notes);
   if (ran.faults.incomplete) gaps = ran.record.faults;
-  for (std::string& gap : gaps) {  // an option of `run` alone
-    constexpr std::string_view kOfRun = " (--lenient accepts that)";
-    if (const size_t at = gap.find(kOfRun); at != std::string::npos) gap.erase(at, kOfRun.size());
+  for (std::string& gap : gaps) {  // options of `run` alone
+    for (const std::string_view of_run : {" (--lenient accepts that)", "--state reference or "}) {
+      if (const size_t at = gap.find(of_run); at != std::string::npos) gap.erase(at, of_run.size());
+    }
   }
   if (!total.shows_something()) {
     gaps.emplace_back(
