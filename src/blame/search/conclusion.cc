@@ -1,6 +1,8 @@
 #include "blame/search/conclusion.h"
 
 #include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,13 @@ std::string SearchBodies(const SearchSubject& subject, const ReferenceSource& so
   return {};
 }
 
+void NoteShownAlone(const SearchSubject& subject, const std::map<std::string, std::string>& weights,
+                    BlameRecord& record) {
+  if (record.culprits.empty()) return;
+  NoteMarkedAlone(subject.graph().OutputNames(), subject.unprobed.outputs.Errors(), weights,
+                  record);
+}
+
 // What the layers do not show of the outputs. Silence must not read as a pass.
 void JudgeOutputs(const SearchSubject& subject, std::vector<BlameCulprit> constants,
                   BlameOutcome& outcome) {
@@ -86,9 +95,7 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   }
   const auto weights = FindDifferingWeights(subject.sides, subject.models, record);
   MarkCulprits(graph.OutputNames(), record, weights);
-  if (!record.culprits.empty()) {
-    NoteMarkedAlone(graph.OutputNames(), subject.unprobed.outputs.Errors(), weights, record);
-  }
+  NoteShownAlone(subject, weights, record);
   std::string bodies;
   if (subject.models.reference != nullptr) {
     bodies = SearchBodies(subject, source, record);
