@@ -1,10 +1,13 @@
 #include "blame/search/conclusion.h"
 
 #include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "blame/judge/differing_weights.h"
+#include "blame/judge/marked_alone.h"
 #include "blame/judge/verdicts.h"
 #include "blame/judge/within_bounds.h"
 #include "blame/search/branch_search.h"
@@ -43,6 +46,13 @@ std::string SearchBodies(const SearchSubject& subject, const ReferenceSource& so
   if (IsUnexplained(subject.plan, record)) return SearchBodiesWithinBounds(input, record);
   if (record.culprits.empty() && record.error.empty()) SearchBodiesThatAgree(input, record);
   return {};
+}
+
+void NoteShownAlone(const SearchSubject& subject, const std::map<std::string, std::string>& weights,
+                    BlameRecord& record) {
+  if (record.culprits.empty()) return;
+  NoteMarkedAlone(subject.graph().OutputNames(), subject.unprobed.outputs.Errors(), weights,
+                  record);
 }
 
 // What the layers do not show of the outputs. Silence must not read as a pass.
@@ -85,6 +95,7 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   }
   const auto weights = FindDifferingWeights(subject.sides, subject.models, record);
   MarkCulprits(graph.OutputNames(), record, weights);
+  NoteShownAlone(subject, weights, record);
   std::string bodies;
   if (subject.models.reference != nullptr) {
     bodies = SearchBodies(subject, source, record);
