@@ -121,6 +121,28 @@ TEST_F(CachePropertiesTest, WithoutAMaskNothingExcludesPadding) {
   EXPECT_EQ(record.detail, "no input is a mask that could exclude padding");
 }
 
+// It grows as a cache does.
+TEST_F(CachePropertiesTest, AMaskThatIsHandedOnIsAMask) {
+  FakeModel model = Remembers(SumSoFar);
+  model.inputs.push_back(CacheInfo("attention_mask", "total"));
+  model.outputs.push_back(CacheInfo("attention_mask_out", "longer"));
+  const auto remembers = model.infer;
+  model.infer = [remembers](const TensorMap& feed, int64_t run) {
+    const std::vector<float> mask = ValuesOf(feed, "attention_mask");
+    const size_t count = ValuesOf(feed, "tokens").size() + ValuesOf(feed, "past_cache").size();
+    const bool broadcast = mask.size() == 1;
+    if (mask.size() != count && !broadcast) return testing_workers::Refuses("no such mask");
+    FakeAnswer answer = remembers(feed, run);
+    std::vector<float> longer = mask;
+    longer.push_back(1);
+    answer.outputs->push_back(
+        {"attention_mask_out", Floats({1, static_cast<int64_t>(longer.size())}, longer)});
+    return answer;
+  };
+  const PropertyRecord record = Try(model, "prefill-decode");
+  EXPECT_EQ(record.verdict, PropertyVerdict::kHolds) << record.detail;
+}
+
 TEST_F(CachePropertiesTest, WithoutCachesThereIsNothingToTry) {
   const PropertyRecord record = Try(testing_workers::Adds(1), "prefill-decode");
   EXPECT_EQ(record.verdict, PropertyVerdict::kNotApplicable);

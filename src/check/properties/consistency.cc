@@ -219,7 +219,9 @@ class RunnerCheck {
   Result<Samples> DrawSamples(const FirstRun& first, const Examined& examined) {
     Samples samples{{{first.feed, *first.outputs, ""}}, ""};
     samples.all.front().later = GoOn(*examined.probe, first.feed);
-    if (examined.probe->runner().lost_worker()) {
+    // Some runtimes cannot be reset any more once they have refused an inference.
+    const bool refused = !samples.all.front().later.failure.ok();
+    if (refused || examined.probe->runner().lost_worker()) {
       VERNIER_ASSIGN_OR_RETURN(examined.probe, Probe::Open(again_, examined.plan, examined.model));
     }
     Result<TensorMap> larger =

@@ -91,17 +91,27 @@ int64_t DisturbedResets::Disturb(const TensorMap& other, int64_t count) {
   const Result<TensorMap> first = probe.Infer(other);
   if (!first.ok()) {
     refusal_ = FirstLine(first.status().message());
+    OpenAgain();
     return 0;
   }
-  return 1 + static_cast<int64_t>(probe.GoOn(other, count - 1).outputs.size());
+  const Probe::Continuation later = probe.GoOn(other, count - 1);
+  if (!later.failure.ok()) OpenAgain();
+  return 1 + static_cast<int64_t>(later.outputs.size());
+}
+
+void DisturbedResets::OpenAgain() {
+  if (subject_.probe->runner().lost_worker()) return;
+  Result<std::unique_ptr<Probe>> fresh = subject_.runner.Open();
+  if (fresh.ok()) subject_.probe = *std::move(fresh);
 }
 
 bool DisturbedResets::HoldBehind(const Feed& other, int64_t count, const Sample& sample,
                                  const std::vector<TensorMap>& expected) {
-  Probe& probe = *subject_.probe;
   const int64_t made = Disturb(other.tensors, count);
   // What one that failed has left is not the state of a session.
-  if (made > 0 && made < count && !probe.runner().lost_worker()) Disturb(other.tensors, made);
+  const bool lost = subject_.probe->runner().lost_worker();
+  if (made > 0 && made < count && !lost && Disturb(other.tensors, made) < made) return true;
+  Probe& probe = *subject_.probe;
   if (made == 0 || probe.runner().lost_worker()) return true;
   ++done_;
   const std::string_view reset = probe.runner().keeps_state() ? "a reset that followed " : "";

@@ -15,7 +15,7 @@ bool MayKeepState(const RunnerSession& runner);
 /// Resets of a runner that follow one inference, and one more than are compared, with other inputs:
 /// another feed, or the same doubled, reversed, or halved with the other sign. What the runner then
 /// makes of a sample must be `expected`, inference by inference. Inputs that it refuses show
-/// nothing, and are passed over.
+/// nothing, and are passed over; the runner is opened again then, as some cannot be reset any more.
 class DisturbedResets {
  public:
   /// Both must outlive it.
@@ -37,6 +37,7 @@ class DisturbedResets {
   bool HoldBehind(const Feed& other, int64_t count, const Sample& sample,
                   const std::vector<TensorMap>& expected);
   int64_t Disturb(const TensorMap& other, int64_t count);
+  void OpenAgain();
 
   Subject& subject_;
   Trial& trial_;

@@ -289,6 +289,46 @@ TEST_F(ConsistencyTest, LaterRunsAreNotAccusedOfWhatRepeatedOnesShow) {
   EXPECT_EQ(runners[0].properties.at(1).verdict, PropertyVerdict::kNotApplicable);
 }
 
+// As OpenVINO's stateful models: once an inference was refused, a reset is of no use, and only a
+// new session runs.
+TEST_F(ConsistencyTest, ARunnerThatRefusesASecondInferenceIsNotAccused) {
+  struct Session {
+    bool begun = false, broken = false;
+  };
+  const auto session = std::make_shared<Session>();
+  FakeModel model = Adds(1);
+  const auto adds = model.infer;
+  model.reset = [session] { session->begun = false; };
+  model.infer = [session, adds](const TensorMap& feed, int64_t run) {
+    if (run == 0) *session = {};
+    session->broken |= session->begun;
+    session->begun = true;
+    return session->broken ? Refuses("the mask is too short") : adds(feed, run);
+  };
+  const auto runners = Check({{"a", model}}, {"repeated-runs", "later-runs"});
+  for (const PropertyRecord& record : runners.at(0).properties) {
+    EXPECT_EQ(record.verdict, PropertyVerdict::kHolds) << record.name << ": " << record.detail;
+  }
+}
+
+// A bool that chooses a branch: sizes that one takes, the other need not.
+TEST_F(ConsistencyTest, ASwitchStaysAsItIsWhereSizesChange) {
+  const auto first = std::make_shared<std::optional<int>>();
+  FakeModel model;
+  model.inputs = {{"x", DType::kFloat32, std::vector<Dim>{{-1, "n"}}},
+                  {"use_cache", DType::kBool, std::vector<Dim>{{1, ""}}}};
+  model.outputs = {{"y", DType::kFloat32, std::vector<Dim>{{-1, "n"}}}};
+  model.infer = [first](const TensorMap& feed, int64_t) {
+    const int now = static_cast<int>(Find(feed, "use_cache")->bytes().front());
+    if (!*first) *first = now;
+    if (**first != now) return Refuses("the other branch takes other sizes");
+    return FakeAnswer{FakeAnswer::Kind::kOutputs, TensorMap{{"y", *Find(feed, "x")}}};
+  };
+  const auto runners = Check({{"a", model}}, {"shape-sweep"});
+  const PropertyRecord& record = runners.at(0).properties.at(0);
+  EXPECT_EQ(record.verdict, PropertyVerdict::kHolds) << record.detail;
+}
+
 TEST_F(ConsistencyTest, ARunnerThatFailsLeavesTheOthersGoing) {
   FakeModel dies = Adds(1);
   dies.infer = [](const TensorMap&, int64_t) { return Refuses("no room"); };

@@ -6,6 +6,7 @@
 #include "check/properties/token_sample.h"
 #include "run/steps/step_tensors.h"
 #include "util/text/number_text.h"
+#include "util/values/list_has.h"
 
 namespace vernier {
 namespace {
@@ -67,6 +68,12 @@ Result<TokenSequence> TokenSequence::Of(const Subject& subject) {
   }
   TokenSequence sequence;
   const Sample sample = SampleThatFits(subject, pairs);
+  // A mask that the model hands on grows as a cache does, and is a mask all the same.
+  for (const StatePair& pair : pairs) {
+    if (NameHas(pair.input, "mask")) sequence.mask_outputs_.push_back(pair.output);
+  }
+  std::erase_if(pairs, [](const StatePair& pair) { return NameHas(pair.input, "mask"); });
+  if (pairs.empty()) return InvalidArgument("the model takes no caches: it hands on a mask alone");
   VERNIER_TRY(sequence.FindStates(sample, pairs, session.inputs));
   VERNIER_TRY(sequence.FindInputs(subject, sample));
   VERNIER_TRY(sequence.CountTokens());
@@ -120,7 +127,8 @@ Status TokenSequence::FindInputs(const Subject& subject, const Sample& sample) {
     const bool rows = dims.size() > kTokenAxis && dims[kTokenAxis] == sample_tokens_ &&
                       IsFreeAxis(FindInfo(session.outputs, output.name), kTokenAxis);
     const bool is_state = StateOf(output.name, &CacheState::output) != nullptr;
-    if (rows && !is_state) row_outputs_.push_back(output.name);
+    if (rows && !is_state && !ListHas(mask_outputs_, output.name))
+      row_outputs_.push_back(output.name);
   }
   Result<TensorMap> drawn = InvalidArgument("no dimension of tokens is known");
   if (symbol) drawn = subject.bench.Draw({.dimension = *symbol, .size = kTokensToTry});

@@ -111,6 +111,7 @@ class TokenSequence {
 
   std::vector<CacheState> states_;
   std::vector<Input> inputs_;
+  std::vector<std::string> mask_outputs_;  // fed back to a mask
   std::vector<std::string> row_outputs_;  // with a row for each token, along axis 1
   int64_t sample_tokens_ = 0;             // by which the caches grew in the sample
   TensorMap base_;                        // tokens, and the shapes of all inputs

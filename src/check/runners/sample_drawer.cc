@@ -95,6 +95,16 @@ Result<TensorMap> WithRowsThatThereAre(const ModelPlan& plan, TensorMap feed) {
   return feed;
 }
 
+void KeepSwitches(const TensorMap& base, TensorMap& made) {
+  for (NamedTensor& input : made) {
+    const Tensor* const before = Find(base, input.name);
+    const bool is_switch = before != nullptr && input.tensor.dtype() == DType::kBool &&
+                           before->dtype() == DType::kBool && input.tensor.element_count() == 1 &&
+                           before->dims() == input.tensor.dims();
+    if (is_switch) input.tensor = *before;
+  }
+}
+
 }  // namespace
 
 bool SameShapes(const TensorMap& a, const TensorMap& b) {
@@ -155,7 +165,9 @@ Result<TensorMap> SampleDrawer::WithSizes(const Probe& probe, const TensorMap& b
       if (const auto size = ChosenSize(all, base, input, axis)) dim = {*size, {}};
     }
   }
-  return Make(probe, inputs, logger);
+  VERNIER_ASSIGN_OR_RETURN(TensorMap made, Make(probe, inputs, logger));
+  if (plan_.inputs.load_paths.empty() && !plan_.inputs.script.given()) KeepSwitches(base, made);
+  return made;
 }
 
 Result<TensorMap> SampleDrawer::Another(const Probe& probe, const TensorMap& like,

@@ -47,7 +47,9 @@ class SampleDrawer {
   /// feed, kMalformed as CheckTokens().
   Result<TensorMap> Default(const Probe& probe, Logger& logger) const;
 
-  /// The same with other sizes. `base` is the default. kInvalidArgument where the shapes are given.
+  /// The same with other sizes. `base` is the default, of which switches stay as they are: bools of
+  /// one element, which choose between branches that take other sizes. kInvalidArgument where the
+  /// shapes are given.
   Result<TensorMap> WithSizes(const Probe& probe, const TensorMap& base, const FreeSizes& sizes,
                               Logger& logger) const;
 

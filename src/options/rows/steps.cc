@@ -68,7 +68,7 @@ constexpr OptionRow kStepRows[] = {
      .metavar = "INPUT:+N",
      .help = "Change an input from step to step: position_ids:+1 and sigma:-0.02 add to it;"
              " 'attention_mask:append 1' extends its last axis by one element, and 'append 1*3' by"
-             " three.",
+             " three; 'use_cache_branch:set 1' sets it from the second step on.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--steps-axis"},

@@ -12,14 +12,12 @@ namespace {
 struct StateLink {
   const TensorInfo* output;
   const TensorInfo* input;
+  NameLikeness likeness;
   std::string why;  // they can never be equal; empty: they can
 };
 
 bool ShareStem(const TensorInfo& output, const TensorInfo& input) {
-  const std::vector<std::string> of_output = StateStems(output.name, true);
-  return std::ranges::any_of(StateStems(input.name, false), [&](const std::string& stem) {
-    return std::ranges::find(of_output, stem) != of_output.end();
-  });
+  return LikenessOfNames(output.name, input.name) != NameLikeness::kNone;
 }
 
 // "cache_" of cache_0; empty: there is no number, or nothing but "input" before it.
@@ -33,10 +31,15 @@ std::string StartOfNumbered(const std::string& name) {
 
 // Could the input be the output of the step before, by its type, shape and name?
 bool IsCalledLike(const TensorInfo& output, const TensorInfo& input) {
-  const bool can_be = WhyNeverEqual(output, input).empty();
-  if (ShareStem(output, input)) return can_be || IsStateName(input.name);
+  return ShareStem(output, input) &&
+         (IsStateName(input.name) || WhyNeverEqual(output, input).empty());
+}
+
+// "cache_0" and "cache_1".
+bool IsNumberedLike(const TensorInfo& output, const TensorInfo& input) {
   const std::string start = StartOfNumbered(input.name);
-  return can_be && !start.empty() && StartOfNumbered(output.name) == start;
+  return !start.empty() && StartOfNumbered(output.name) == start &&
+         WhyNeverEqual(output, input).empty();
 }
 
 bool IsOpenAxis(const Dim& dim, const RunnerSides& runner) {
@@ -52,26 +55,43 @@ bool HasOpenShape(const TensorInfo& info, const RunnerSides& runner) {
   return std::ranges::any_of(*info.shape, [&](const Dim& dim) { return IsOpenAxis(dim, runner); });
 }
 
+// How much a common shape says.
+enum class ShapeLikeness : uint8_t {
+  kNone,
+  kSingle,  // one element a row, as many things have
+  kSame,
+};
+
+ShapeLikeness LikenessOf(std::span<const Dim> dims) {
+  if (dims.size() < 2) return ShapeLikeness::kNone;
+  const std::span<const Dim> row = dims.subspan(1);
+  const auto says = [](const Dim& dim) {
+    return dim.dynamic() ? !dim.symbol.empty() : dim.value != 1;
+  };
+  if (std::ranges::any_of(row, says)) return ShapeLikeness::kSame;
+  const bool single = std::ranges::none_of(row, [](const Dim& dim) { return dim.dynamic(); });
+  return single ? ShapeLikeness::kSingle : ShapeLikeness::kNone;
+}
+
 // In a step, whatever is declared.
-bool HadItsShape(const Tensor& output, const Tensor& input) {
-  const Dims& dims = input.dims();
-  return output.dtype() == input.dtype() && output.dims() == dims && dims.size() > 1 &&
-         std::any_of(dims.begin() + 1, dims.end(), [](int64_t size) { return size > 1; });
+ShapeLikeness LikenessInStep(const Tensor& output, const Tensor& input) {
+  if (output.dtype() != input.dtype() || output.dims() != input.dims()) return ShapeLikeness::kNone;
+  std::vector<Dim> dims;
+  for (const int64_t size : input.dims()) dims.push_back({size, {}});
+  return LikenessOf(dims);
 }
 
 // Whatever both are called: could the input be the output of the step before? Vectors are as often
 // scales.
-bool HasItsShape(const TensorInfo& output, const TensorInfo& input, const RunnerSides& runner) {
+ShapeLikeness LikenessOfShapes(const TensorInfo& output, const TensorInfo& input,
+                               const RunnerSides& runner) {
   const Tensor* const given = runner.given == nullptr ? nullptr : Find(*runner.given, output.name);
   const Tensor* const fed = runner.fed == nullptr ? nullptr : Find(*runner.fed, input.name);
   const bool open = HasOpenShape(output, runner) || HasOpenShape(input, runner);
-  if (open && given != nullptr && fed != nullptr) return HadItsShape(*given, *fed);
+  if (open && given != nullptr && fed != nullptr) return LikenessInStep(*given, *fed);
   const bool alike = output.dtype != DType::kUndefined && output.dtype == input.dtype &&
                      output.shape && input.shape && *output.shape == *input.shape;
-  if (!alike || input.shape->size() < 2) return false;
-  return std::any_of(input.shape->begin() + 1, input.shape->end(), [](const Dim& dim) {
-    return dim.dynamic() ? !dim.symbol.empty() : dim.value > 1;
-  });
+  return alike ? LikenessOf(*input.shape) : ShapeLikeness::kNone;
 }
 
 // Is the output, by its name, the next value of something: "new_x", or "o2" where "o1" is fed back?
@@ -99,9 +119,36 @@ std::vector<const TensorInfo*> OutputsShapedLike(const TensorInfo& input, const 
   std::vector<const TensorInfo*> outputs;
   for (const TensorInfo& output : runner.outputs) {
     const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
-    if (free && HasItsShape(output, input, runner)) outputs.push_back(&output);
+    if (free && LikenessOfShapes(output, input, runner) != ShapeLikeness::kNone)
+      outputs.push_back(&output);
   }
   return outputs;
+}
+
+// state_1_out and state_2_out may feed state_0 and state_1 in this order or in another: none of the
+// pairs is proposed.
+Status CheckNumbered(const RunnerSides& runner, const TensorInfo& input,
+                     std::span<const StatePair> pairs) {
+  const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
+    const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
+    return free && IsNumberedLike(output, input);
+  });
+  if (like == runner.outputs.end()) return {};
+  const std::string start = StartOfNumbered(input.name);
+  std::string outputs, inputs;
+  for (const TensorInfo& output : runner.outputs) {
+    if (IsNumberedLike(output, input))
+      outputs += (outputs.empty() ? "'" : ", '") + output.name + "'";
+  }
+  for (const TensorInfo& other : runner.inputs) {
+    if (StartOfNumbered(other.name) != start) continue;
+    inputs += (inputs.empty() ? "'" : ", '") + other.name + "'";
+  }
+  return InvalidArgument(StaysBecause(
+      runner, input,
+      "output '" + like->name + "' is numbered like it: write out as OUTPUT:INPUT which of " +
+          outputs + " feeds which of " + inputs + ", or add --advance " + input.name +
+          ":+0 for a value that stays"));
 }
 
 class LikenessPairing {
@@ -125,10 +172,12 @@ class LikenessPairing {
   Result<std::vector<StatePair>> Find() {
     for (const TensorInfo* output : outputs_) {
       for (const TensorInfo* input : inputs_) {
-        if (!ShareStem(*output, *input)) continue;
-        links_.push_back({output, input, WhyNeverEqual(*output, *input)});
+        const NameLikeness likeness = LikenessOfNames(output->name, input->name);
+        if (likeness == NameLikeness::kNone) continue;
+        links_.push_back({output, input, likeness, WhyNeverEqual(*output, *input)});
       }
     }
+    LetExactNamesDecide();
     std::vector<StatePair> pairs;
     for (const StateLink& link : links_) {
       if (!link.why.empty()) {
@@ -153,6 +202,21 @@ class LikenessPairing {
   }
 
  private:
+  // new_last_x is the next last_x, and not the next x.
+  void LetExactNamesDecide() {
+    std::vector<const TensorInfo*> decided;
+    for (const StateLink& link : links_) {
+      if (link.likeness != NameLikeness::kExact || !link.why.empty()) continue;
+      decided.insert(decided.end(), {link.output, link.input});
+    }
+    std::erase_if(links_, [&](const StateLink& link) {
+      const auto has = [&](const TensorInfo* end) {
+        return std::ranges::find(decided, end) != decided.end();
+      };
+      return link.likeness != NameLikeness::kExact && (has(link.output) || has(link.input));
+    });
+  }
+
   // Links that could be pairs.
   int64_t Fitting(const TensorInfo* either) const {
     return std::ranges::count_if(links_, [&](const StateLink& link) {
@@ -216,11 +280,14 @@ Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string>
                                               like->name + ":" + input.name + ", or --advance " +
                                               input.name + ":+0 for a value that stays"));
     }
+    VERNIER_TRY(CheckNumbered(runner, input, pairs));
     if (std::ranges::find(runner.mapped, input.name) != runner.mapped.end()) continue;
     // Of several outputs none is better than the others, nor than that it stays.
     const bool is_state =
-        std::ranges::any_of(OutputsShapedLike(input, runner, pairs),
-                            [&](const auto* output) { return IsCalledNew(*output, pairs); });
+        std::ranges::any_of(OutputsShapedLike(input, runner, pairs), [&](const auto* output) {
+          return IsCalledNew(*output, pairs) &&
+                 LikenessOfShapes(*output, input, runner) == ShapeLikeness::kSame;
+        });
     if (!is_state) continue;
     return InvalidArgument(
         StaysBecause(runner, input,

@@ -43,17 +43,34 @@ std::vector<std::string> NameWords(std::string_view name) {
   return words;
 }
 
-// Transformers' "key_values" behind the word says nothing either.
-void DropAgeWords(std::span<const std::string_view> age_words, std::vector<std::string>& words) {
+// How many words from here say whether it is the old or the new: Transformers' "key_values" behind
+// such a word says nothing either, where more follows.
+size_t AgeWordsAt(std::span<const std::string_view> age_words, std::span<const std::string> words) {
+  if (words.empty() || !IsAmong(age_words, words.front())) return 0;
+  const bool caches = words.size() > 3 && words[1] == "key" && words[2] == "values";
+  return caches ? 3 : 1;
+}
+
+// "last_token_out" as "last.token.out" and "last.token": with and without each of the first words
+// that may say the age, and without those behind.
+std::vector<std::vector<std::string>> AgeChoices(std::span<const std::string_view> age_words,
+                                                 std::span<const std::string> words) {
+  constexpr size_t kMostChoices = 16;
+  std::vector<std::vector<std::string>> choices(1);
   for (size_t i = 0; i < words.size();) {
-    if (!IsAmong(age_words, words[i])) {
-      ++i;
-      continue;
+    const size_t age = AgeWordsAt(age_words, words.subspan(i));
+    const size_t count = std::max<size_t>(age, 1), before = choices.size();
+    const std::span<const std::string> taken = words.subspan(i, count);
+    const bool doubles = age > 0 && before < kMostChoices;
+    choices.reserve(2 * before);  // they are copied from within
+    for (size_t k = 0; k < before && doubles; ++k) choices.push_back(choices[k]);
+    for (size_t k = 0; k < before && (age == 0 || doubles); ++k) {
+      choices[k].insert(choices[k].end(), taken.begin(), taken.end());
     }
-    const bool caches = i + 2 < words.size() && words[i + 1] == "key" && words[i + 2] == "values";
-    const auto first = words.begin() + static_cast<ptrdiff_t>(i);
-    words.erase(first, first + (caches ? 3 : 1));
+    i += count;
   }
+  std::erase_if(choices, [](const auto& choice) { return choice.empty(); });
+  return choices;
 }
 
 std::string JoinStem(const std::vector<std::string>& words) {
@@ -62,25 +79,50 @@ std::string JoinStem(const std::vector<std::string>& words) {
   return stem;
 }
 
-}  // namespace
-
-std::vector<std::string> StateStems(std::string_view name, bool is_output) {
-  std::vector<std::string> words = NameWords(name);
-  DropAgeWords(is_output ? std::span<const std::string_view>(kNewWords) : kOldWords, words);
-  std::vector<std::string> stems;
-  if (words.empty()) return stems;
+// And without what PyTorch's h_0 and h_n, stateN and hn end with.
+void AddStems(std::vector<std::string> words, bool is_output, std::vector<std::string>& stems) {
   stems.push_back(JoinStem(words));
   std::string& end = words.back();
-  // PyTorch's h_0 and h_n, stateN, hn.
   if (end == (is_output ? "n" : "0")) {
     words.pop_back();
   } else if (is_output && end.size() > 1 && end.back() == 'n') {
     end.pop_back();
   } else {
-    return stems;
+    return;
   }
   if (!words.empty()) stems.push_back(JoinStem(words));
+}
+
+std::vector<std::string> WholeStems(std::string_view input) {
+  std::vector<std::string> stems;
+  std::vector<std::string> words = NameWords(input);
+  if (!words.empty()) AddStems(std::move(words), false, stems);
   return stems;
+}
+
+bool HaveOneInCommon(const std::vector<std::string>& some, const std::vector<std::string>& others) {
+  return std::ranges::any_of(some, [&](const std::string& stem) {
+    return std::ranges::find(others, stem) != others.end();
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> StateStems(std::string_view name, bool is_output) {
+  const std::vector<std::string> words = NameWords(name);
+  std::vector<std::string> stems;
+  for (std::vector<std::string>& choice :
+       AgeChoices(is_output ? std::span<const std::string_view>(kNewWords) : kOldWords, words)) {
+    AddStems(std::move(choice), is_output, stems);
+  }
+  return stems;
+}
+
+NameLikeness LikenessOfNames(std::string_view output, std::string_view input) {
+  const std::vector<std::string> of_output = StateStems(output, true);
+  if (HaveOneInCommon(of_output, WholeStems(input))) return NameLikeness::kExact;
+  const bool alike = HaveOneInCommon(of_output, StateStems(input, false));
+  return alike ? NameLikeness::kStem : NameLikeness::kNone;
 }
 
 bool IsNewName(std::string_view output) {

@@ -1,6 +1,7 @@
 // Which outputs of a runner become which of its inputs in the next step.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,8 +63,9 @@ Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::strin
 
 /// kInvalidArgument, with the words to type, where some states are fed back, and an input is
 /// neither among them nor `driven`, so that it would stay as it was at first, and an output is
-/// called like it, or called like a new value and of its type and shape (two axes or more, and the
-/// input is not `mapped`). Inputs without a state's name ("past") only where types can meet.
+/// called like it, or called like a new value and of its type and shape (two axes or more, of which
+/// one behind the first is longer than 1, and the input is not `mapped`). Inputs without a state's
+/// name ("past") only where types can meet.
 Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
                          std::span<const StatePair> pairs);
 
@@ -78,9 +80,18 @@ std::string TypeAndShape(const TensorInfo& info);
 const TensorInfo* FindInfo(std::span<const TensorInfo> infos, const std::string& name);
 
 /// What a name is of, without what says whether it is the old or the new: "state" of state and
-/// stateN, "0.key" of present.0.key and past_key_values.0.key. Several where that is not clear;
-/// empty: the name says nothing else.
+/// stateN, "0.key" of present.0.key and past_key_values.0.key. Several where that is not clear:
+/// "token" and "last.token" of last_token. Empty: the name says nothing else.
 std::vector<std::string> StateStems(std::string_view name, bool is_output);
+
+enum class NameLikeness : uint8_t {
+  kNone,
+  kStem,   ///< new_x and prev_x: both without what says which is the old and which the new
+  kExact,  ///< new_last_x and last_x, x_out and x: the whole name of the input
+};
+
+/// Whether an output is called as the next value of an input.
+NameLikeness LikenessOfNames(std::string_view output, std::string_view input);
 
 /// Whether an input of this name can only be a state: "past_key_values.0.key", "prev_x".
 bool IsStateName(std::string_view input);

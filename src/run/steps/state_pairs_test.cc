@@ -126,7 +126,9 @@ TEST_F(StatePairsTest, AnInputThatWouldStayAsItWasIsRefused) {
   outputs_ = {Info("input_4", {1, 4}), Info("cache_2", {1, 8}), Info("cache_1_out", {1, 8})};
   EXPECT_THAT(pair({"auto"}, "").message(),
               HasSubstr("nothing feeds the input 'cache_0' of ort after the first step, and output "
-                        "'cache_2' is called like it: add cache_2:cache_0"));
+                        "'cache_2' is numbered like it: write out as OUTPUT:INPUT which of "
+                        "'cache_2', 'cache_1_out' feeds which of 'cache_1', 'cache_0', or add "
+                        "--advance cache_0:+0 for a value that stays"));
   EXPECT_TRUE(pair({"auto", "cache_2:cache_0"}, "").ok());
 }
 
@@ -283,7 +285,13 @@ TEST_F(StatePairsTest, AutoFindsTheUsualNames) {
                                                        {"h_n", "h_0"},
                                                        {"new_x", "x_in"},
                                                        {"state_out", "state"},
-                                                       {"present_key_3", "past_key_3"}};
+                                                       {"present_key_3", "past_key_3"},
+                                                       {"last_token_out", "last_token"},
+                                                       {"new_last", "last"},
+                                                       {"new_old", "old"},
+                                                       {"new_next", "next"},
+                                                       {"new_prev_err", "prev_err"},
+                                                       {"new_last_x", "prev_last_x"}};
   for (const auto& [output, input] : names) {
     inputs_ = {Info("other", {1, 3}), Info(input, {1, 8})};
     outputs_ = {Info("logits", {1, 8}), Info(output, {1, 8})};

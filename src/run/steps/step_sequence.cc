@@ -146,6 +146,7 @@ Status StepSequence::Begin(TensorMap whole) {
   }
   SayWhatIsLeft();
   SayWhatOverlaps();
+  VERNIER_TRY(states_.SwitchToCaches(position_.steps, whole_));
   for (const AdvanceWord& advance : states_.words().advances) {
     VERNIER_TRY(CheckAdvance(advance));
   }
@@ -318,11 +319,12 @@ Result<Tensor> StepSequence::OfNewToken(const AdvanceWord& advance, Tensor advan
 
 Result<Tensor> StepSequence::AdvancedTo(const AdvanceWord& advance, int64_t step) const {
   const Tensor& first = *Find(whole_, advance.input);
-  Result<Tensor> now = advance.appends    ? AppendValues(first, advance.amount, step * advance.each)
-                       : advance.fraction ? AddFraction(first, *advance.fraction, step)
-                                          : AddToAll(first, advance.amount, step);
+  Result<Tensor> now = AdvancedFrom(first, advance, step);
   if (now.ok() || now.status().code() != StatusCode::kMalformed) return now;
-  return Malformed(AtStep(advance, step, now.status().message()));
+  const bool is_switch = first.dtype() == DType::kBool && !advance.appends && !advance.sets;
+  return Malformed(
+      AtStep(advance, step, now.status().message()) +
+      (is_switch ? ": --advance '" + advance.input + ":set 1' is 1 from step 1 on" : ""));
 }
 
 std::string StepSequence::AtStep(const AdvanceWord& advance, int64_t step,

@@ -184,6 +184,21 @@ TEST_F(StepSequenceTest, FractionsAreAddedToFloatsAndChunksAppended) {
                                   "alone"));
 }
 
+TEST_F(StepSequenceTest, AValueIsSetFromTheSecondStepOn) {
+  plan_.steps = 3;
+  whole_[0].tensor = FloatRow({1, 2, 3, 4});
+  plan_.advances = {"x:set -0.5", "at:set 7"};
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(1, 2, 3, 4));
+  for (int64_t step = 1; step < 3; ++step) {
+    const TensorMap feed = **Next();
+    EXPECT_THAT(FloatsOf(feed, "x"), ElementsAre(-0.5, -0.5, -0.5, -0.5));
+    EXPECT_THAT(LongsOf(feed, "at"), ElementsAre(7));
+  }
+  plan_.advances = {"at:set 0.5"};
+  EXPECT_THAT(WhyNot(), HasSubstr("take whole numbers alone"));
+}
+
 TEST_F(StepSequenceTest, WhatASequenceDoesNotHaveIsNamed) {
   plan_.steps = 4;
   plan_.slices = {"x:axis=1,size=3,hop=2,pad=1"};
@@ -244,10 +259,14 @@ TEST_F(StepSequenceTest, WordsThatAreNoneAreNamed) {
   plan_.slices = {"x:axis=1", "x:axis=0"};
   EXPECT_THAT(WhyNot(), HasSubstr("'x' is sliced twice"));
   plan_.slices = {};
-  for (const char* word : {"at", "at:1", "at:+x", "at:+0.0", "at:+inf", "at:0.5", "mask:append",
-                           "mask:append 1*0", "mask:append 1*x", "mask:append 0.5"}) {
+  for (const char* word :
+       {"at", "at:1", "at:+x", "at:+0.0", "at:+inf", "at:0.5", "mask:append", "mask:append 1*0",
+        "mask:append 1*x", "mask:append 0.5", "at:set", "at:set x"}) {
     plan_.advances = {word};
-    EXPECT_THAT(WhyNot(), HasSubstr("expected NAME:+1, NAME:-0.5, 'NAME:append 1'")) << word;
+    EXPECT_THAT(WhyNot(),
+                HasSubstr("expected NAME:+1, NAME:-0.5, 'NAME:append 1', 'NAME:append 1*3' or "
+                          "'NAME:set 1'"))
+        << word;
   }
 }
 

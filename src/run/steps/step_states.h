@@ -117,6 +117,11 @@ class StepStates {
   /// reference where all have its state?
   bool MayBeginWith(const std::string& input) const;
 
+  /// Before the first step of a sequence: an input `use_cache_branch` of one element (bool or
+  /// integer), which is 0 at its first step, is 1 from the next on, as by --advance, where caches
+  /// are fed back and no option sets it. Says so once.
+  Status SwitchToCaches(int64_t steps, const TensorMap& whole);
+
   /// The next step. Its feed is completed with the state that all runners share, and with --decode
   /// with the tokens of the first runner that has some. `slices` are those of runners of their own,
   /// or all steps at once, runner by runner. kUnavailable where the reference has failed; errors as
@@ -233,6 +238,7 @@ class StepStates {
   Status EnterZeros(const TensorMap& feed);
   void EnterTokens(TensorMap& feed) const;
   void SayPairs(size_t runner) const;
+  bool MaySwitchToCaches(const TensorInfo& input) const;
   bool Stays(size_t runner, const RunnerSides& sides, const std::string& input) const;
   void SayConstants(size_t runner, const RunnerSides& sides);
   void WarnOfConstants(size_t runner, const RunnerSides& sides);

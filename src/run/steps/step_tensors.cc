@@ -122,6 +122,21 @@ Result<Tensor> SameValues(DType dtype, int64_t value, int64_t count) {
   return made;
 }
 
+// As large as before.
+Result<Tensor> WithAllSet(const Tensor& tensor, const AdvanceWord& advance) {
+  if (!CanCast(DType::kInt64, tensor.dtype())) return NoNumbers(tensor.dtype());
+  if (advance.fraction) {
+    VERNIER_ASSIGN_OR_RETURN(const Tensor zeros, MakeZeros(tensor.dtype(), tensor.dims()));
+    return AddFraction(zeros, *advance.fraction, 1);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Tensor flat,
+                           SameValues(tensor.dtype(), advance.amount, tensor.element_count()));
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
+                           TensorBuffer::Allocate(tensor.dtype(), tensor.dims()));
+  std::ranges::copy(flat.bytes(), buffer.bytes().begin());
+  return std::move(buffer).Freeze();
+}
+
 }  // namespace
 
 Result<Tensor> TakeWindow(const Tensor& tensor, size_t axis, int64_t start, int64_t size) {
@@ -205,6 +220,13 @@ Result<Tensor> AddFraction(const Tensor& tensor, double amount, int64_t count) {
                            " take whole numbers alone");
   }
   return AddFloats(tensor, amount, amount * static_cast<double>(count));
+}
+
+Result<Tensor> AdvancedFrom(const Tensor& first, const AdvanceWord& advance, int64_t step) {
+  if (advance.appends) return AppendValues(first, advance.amount, step * advance.each);
+  if (advance.sets) return step == 0 ? first : WithAllSet(first, advance);
+  if (advance.fraction) return AddFraction(first, *advance.fraction, step);
+  return AddToAll(first, advance.amount, step);
 }
 
 Result<Tensor> MakeZeros(DType dtype, Dims dims) {

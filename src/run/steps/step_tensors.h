@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "run/steps/step_words.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -32,6 +33,9 @@ Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount, int64_t count = 1)
 
 /// The same of an amount that is no whole number. kInvalidArgument for types that have none.
 Result<Tensor> AddFraction(const Tensor& tensor, double amount, int64_t count);
+
+/// An input at a step, of what it is at step 0. Errors as of those above; so of a value to set.
+Result<Tensor> AdvancedFrom(const Tensor& first, const AdvanceWord& advance, int64_t step);
 
 /// kInvalidArgument for types without zeros; kInternal when memory cannot be had.
 Result<Tensor> MakeZeros(DType dtype, Dims dims);

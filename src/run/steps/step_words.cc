@@ -113,19 +113,34 @@ bool SetAdded(std::string_view text, AdvanceWord& advance) {
   return advance.fraction && std::isfinite(*advance.fraction) && *advance.fraction != 0;
 }
 
+bool SetValue(std::string_view text, AdvanceWord& advance) {
+  text = Trim(text);
+  if (const std::optional<int64_t> whole = ParseInt(text)) {
+    advance.amount = *whole;
+    return true;
+  }
+  advance.fraction = ParseDouble(text);
+  return advance.fraction && std::isfinite(*advance.fraction);
+}
+
 Result<AdvanceWord> ParseAdvance(const std::string& word) {
-  constexpr std::string_view kExpected = "NAME:+1, NAME:-0.5, 'NAME:append 1' or 'NAME:append 1*3'";
+  constexpr std::string_view kExpected =
+      "NAME:+1, NAME:-0.5, 'NAME:append 1', 'NAME:append 1*3' or 'NAME:set 1'";
   AdvanceWord advance;
   advance.word = word;
   VERNIER_ASSIGN_OR_RETURN(const auto parts,
                            SplitAtLastColon(kAdvanceFlag, word, std::string(kExpected)));
   advance.input = parts.first;
   std::string_view rest = Trim(parts.second);
-  constexpr std::string_view kAppend = "append";
+  constexpr std::string_view kAppend = "append", kSet = "set";
   advance.appends = rest.starts_with(kAppend);
+  advance.sets = rest.starts_with(kSet);
   if (advance.appends) rest.remove_prefix(kAppend.size());
-  const bool is_set = advance.appends ? SetAppended(rest, advance) : SetAdded(rest, advance);
-  if (is_set) return advance;
+  if (advance.sets) rest.remove_prefix(kSet.size());
+  const bool understood = advance.appends ? SetAppended(rest, advance)
+                          : advance.sets  ? SetValue(rest, advance)
+                                          : SetAdded(rest, advance);
+  if (understood) return advance;
   return BadStepWord(kAdvanceFlag, word, "expected " + std::string(kExpected));
 }
 

@@ -38,16 +38,17 @@ struct SliceWord {
 };
 
 /// `NAME:+1` or `NAME:-0.02`; or `NAME:append 1`, which makes the last axis longer by one element
-/// at each step, and `NAME:append 1*3` by three.
+/// at each step, and `NAME:append 1*3` by three; or `NAME:set 1`, all elements from step 1 on.
 struct AdvanceWord {
   std::string word;
   std::string input;
   bool appends = false;
-  int64_t amount = 0;                   ///< to add, or the value to append
+  bool sets = false;
+  int64_t amount = 0;                   ///< to add, or the value to append or to set
   int64_t each = 1;                     ///< elements that a step appends
-  std::optional<double> fraction = {};  ///< to add instead of `amount`
+  std::optional<double> fraction = {};  ///< to add or to set instead of `amount`
 
-  bool stays() const { return !appends && amount == 0 && !fraction; }
+  bool stays() const { return !appends && !sets && amount == 0 && !fraction; }
 };
 
 /// `RUNNER:AXIS`: this runner takes all steps of a sequence in one inference, along this axis.

@@ -1,6 +1,7 @@
 // Inputs of runners that stay as they were at first: refused, asked about, or named.
 #include <algorithm>
 
+#include "inputs/cast_tensor.h"
 #include "run/steps/prompt_inputs.h"
 #include "run/steps/state_likeness.h"
 #include "run/steps/step_states.h"
@@ -52,6 +53,31 @@ Status StepStates::CheckMovesOn(const TensorMap& feed) const {
   return {};
 }
 
+// Optimum's merged decoders: without, the graph computes all tokens anew and reads no cache.
+bool StepStates::MaySwitchToCaches(const TensorInfo& input) const {
+  const std::vector<std::string> driven = DrivenInputs();
+  return input.name == "use_cache_branch" && words_.axes.empty() &&
+         (input.dtype == DType::kBool || IsIntegral(input.dtype)) &&
+         std::ranges::find(driven, input.name) == driven.end() && !MayBeginWith(input.name);
+}
+
+Status StepStates::SwitchToCaches(int64_t steps, const TensorMap& whole) {
+  const std::vector<std::string> states = StateInputs();
+  const bool caches = std::ranges::any_of(
+      states, [&](const std::string& state) { return IsCache(Find(whole, state)); });
+  if (!caches || steps < 2) return {};
+  for (const auto& [name, tensor] : whole) {
+    if (!MaySwitchToCaches({name, tensor.dtype(), {}}) || tensor.element_count() != 1) continue;
+    VERNIER_ASSIGN_OR_RETURN(const Tensor value, CastTensor(tensor, DType::kInt64));
+    if (value.As<int64_t>().front() != 0) continue;
+    logger_->Info("'" + name + "' is 0 at the first step and 1 from step 1 on, where caches are " +
+                  "read (--advance " + name + ":+0 for a value that stays)");
+    words_.advances.push_back({.word = name + ":set 1", .input = name, .sets = true, .amount = 1});
+    return {};
+  }
+  return {};
+}
+
 // The reference's state is given to all.
 Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {
   if (plan_->state == StateSource::kReference && runner > 0) return {};
@@ -94,6 +120,7 @@ void StepStates::SayConstants(size_t runner, const RunnerSides& sides) {
   WarnOfConstants(runner, sides);
   std::string names;
   for (const TensorInfo& input : sides.inputs) {
+    if (MaySwitchToCaches(input) && !PairsOf(runner).empty()) continue;
     if (Stays(runner, sides, input.name)) names += (names.empty() ? "'" : ", '") + input.name + "'";
   }
   if (!names.empty()) logger_->Info(names_[runner] + " | Stays the same at every step: " + names);

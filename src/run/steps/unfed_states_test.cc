@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "run/steps/state_likeness.h"
+#include "run/steps/step_sequence.h"
 #include "run/steps/step_states.h"
 #include "util/log/recording_logger.h"
 
@@ -195,6 +196,63 @@ TEST_F(MovesOnTest, AMaskThatStaysIsRefused) {
   }
   plan_.advances = {"attention_mask:+0"};
   EXPECT_THAT(Enter().message(), HasSubstr("add --advance position_ids:+1, or"));
+}
+
+// A merged decoder: bool [1], and an `If` in the graph.
+class CacheSwitchTest : public testing::Test {
+ protected:
+  // The values of three steps; empty, why they cannot be.
+  std::vector<int64_t> Steps(const std::vector<bool>& first) {
+    plan_.feed_back = {"present:past"};
+    plan_.steps = 3;
+    states_.emplace(*StepStates::Create(plan_, {"ort"}, log_));
+    const std::vector<TensorInfo> inputs = {{kSwitch, DType::kBool, std::vector<Dim>{{-1, {}}}},
+                                            DeclaredAs("past", {1, 2, -1, 4})};
+    const std::vector<TensorInfo> outputs = {DeclaredAs("present", {1, 2, -1, 4})};
+    EXPECT_TRUE(states_->Pair(0, {"ort", inputs, outputs}).ok());
+    auto sequence = *StepSequence::Create(*states_, {.runner = "ort", .inputs = inputs});
+    std::vector<uint8_t> bytes(first.begin(), first.end());
+    const TensorMap whole = {
+        {kSwitch, *Tensor::Copy(DType::kBool, {static_cast<int64_t>(first.size())},
+                                std::as_bytes(std::span(bytes)))},
+        {"past", OfShape({1, 2, past_, 4})}};
+    std::vector<int64_t> values;
+    for (int64_t step = 0; step < 3; ++step) {
+      const auto feed = sequence->Next([&] { return Result<std::optional<TensorMap>>(whole); });
+      why_ = feed.status().message();
+      if (!feed.ok()) return {};
+      values.push_back(static_cast<int64_t>(Find(**feed, kSwitch)->bytes().front()));
+      EXPECT_TRUE(states_->Remember(0, {{"present", OfShape({1, 2, past_ + 1, 4})}}).ok());
+    }
+    return values;
+  }
+
+  static constexpr const char* kSwitch = "use_cache_branch";
+  StepPlan plan_;
+  RecordingLogger log_;
+  int64_t past_ = 0;
+  std::string why_;
+  std::optional<StepStates> states_;
+};
+
+TEST_F(CacheSwitchTest, IsTurnedOnWhereCachesAreFedBack) {
+  EXPECT_THAT(Steps({false}), ElementsAre(0, 1, 1));
+  EXPECT_TRUE(
+      log_.Has("'use_cache_branch' is 0 at the first step and 1 from step 1 on, where "
+               "caches are read (--advance use_cache_branch:+0 for a value that stays)"));
+  EXPECT_FALSE(log_.Has("Stays the same at every step: 'use_cache_branch'"));
+  EXPECT_THAT(Steps({true}), ElementsAre(1, 1, 1));
+  EXPECT_THAT(Steps({false, false}), ElementsAre(0, 0, 0));
+}
+
+TEST_F(CacheSwitchTest, OptionsSayOtherwise) {
+  plan_.advances = {"use_cache_branch:+0"};
+  EXPECT_THAT(Steps({false}), ElementsAre(0, 0, 0));
+  plan_.advances = {"use_cache_branch:set 1"};
+  EXPECT_THAT(Steps({false}), ElementsAre(0, 1, 1));
+  plan_.advances = {"use_cache_branch:+1"};
+  EXPECT_THAT(Steps({false}), IsEmpty());
+  EXPECT_THAT(why_, HasSubstr("--advance 'use_cache_branch:set 1' is 1 from step 1 on"));
 }
 
 // Such a state does not hold tokens.
