@@ -112,9 +112,9 @@ class TokenSequence {
   std::vector<CacheState> states_;
   std::vector<Input> inputs_;
   std::vector<std::string> mask_outputs_;  // fed back to a mask
-  std::vector<std::string> row_outputs_;  // with a row for each token, along axis 1
-  int64_t sample_tokens_ = 0;             // by which the caches grew in the sample
-  TensorMap base_;                        // tokens, and the shapes of all inputs
+  std::vector<std::string> row_outputs_;   // with a row for each token, along axis 1
+  int64_t sample_tokens_ = 0;              // by which the caches grew in the sample
+  TensorMap base_;                         // tokens, and the shapes of all inputs
   int64_t count_ = 0;
   std::string mask_, float_mask_;  // names; empty: there is none
   int64_t real_ = 1;               // what a mask is for real tokens, which padding is not

@@ -3,15 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/functions/comparison.h"
 #include "compare/functions/error_bound.h"
 #include "model/onnx/model_type.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/live/side_inference.h"
 #include "run/runner/nudged_floats.h"
 #include "run/runner/nudged_weights.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
+
+// By how much an output is off, relative to its scale.
+double ErrorOf(const OutputComparison& output) {
+  const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
+  return data != nullptr && data->bound ? data->bound->rms : 0;
+}
 
 constexpr uint64_t kHearingDraws = 3;
 constexpr uint64_t kFlippingDraws = 8;
@@ -164,6 +172,23 @@ void TakeCondition(const RecheckedOutput& rechecked, ErrorBound& bound) {
   wider.weights_moved = rechecked.weights;
   if (WidenedBy(wider, bound.rms) >= WidenedBy(bound, bound.rms)) bound = std::move(wider);
   bound.moved_element = std::max(bound.moved_element, rechecked.element);
+}
+
+OverBounds FindOver(const IterationComparison& comparison, const ErrorBounds& bounds) {
+  OverBounds over;
+  for (const OutputComparison& output : comparison.outputs) {
+    const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
+    const ErrorBound* bound = bounds.Find(output.a_name);
+    const bool failed = data != nullptr && data->bound && !data->bound->passed;
+    if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
+    const auto since =
+        std::ranges::find(comparison.outputs, bound->since, &OutputComparison::a_name);
+    const bool known = since != comparison.outputs.end();
+    const double error = known ? ErrorOf(*since) : 0;
+    over.first.push_back({output.a_name, bound->roundoff, bound->since, error});
+    over.second.push_back({output.b_name, bound->roundoff, known ? since->b_name : "", error});
+  }
+  return over;
 }
 
 double ShareSince(double before, double error) {

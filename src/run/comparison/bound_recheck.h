@@ -23,6 +23,8 @@
 
 namespace vernier {
 
+struct IterationComparison;
+
 /// The most that a condition counts.
 inline constexpr double kMostCondition = 1000;
 
@@ -83,6 +85,15 @@ struct OutputToRecheck {
   std::string since = {};
   double since_error = 0;  ///< that, relative
 };
+
+/// Outputs that are over their bounds, by the names of each side.
+struct OverBounds {
+  std::vector<OutputToRecheck> first, second;
+};
+
+/// Flipped steps look like amplified rounding, and have their place in the bounds already: such
+/// outputs are not among them.
+OverBounds FindOver(const IterationComparison& comparison, const ErrorBounds& bounds);
 
 /// What the draws move. Weights are moved along where one of two sides rounds them, or what layers
 /// make, to a short type and the other does not: that is most of what they differ by.

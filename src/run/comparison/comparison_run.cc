@@ -17,12 +17,6 @@
 namespace vernier {
 namespace {
 
-// By how much an output is off, relative to its scale.
-double ErrorOf(const OutputComparison& output) {
-  const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
-  return data != nullptr && data->bound ? data->bound->rms : 0;
-}
-
 // Gives the output's bound what its recheck found; false: nothing.
 bool TakeRechecked(const std::string& runner, const std::string& output,
                    const RecheckedOutput& rechecked, ErrorBounds& bounds) {
@@ -138,33 +132,6 @@ Result<IterationComparison> ComparisonRun::ComparePair(const ComparedStep& step,
   return comparison;
 }
 
-namespace {
-
-// What is over its bound, by the names of each side. Flipped steps look like amplified rounding,
-// and have their place in the bounds already.
-struct OverBounds {
-  std::vector<OutputToRecheck> first, second;
-};
-
-OverBounds FindOver(const IterationComparison& comparison, const ErrorBounds& bounds) {
-  OverBounds over;
-  for (const OutputComparison& output : comparison.outputs) {
-    const auto* data = output.FindData<SimpleResult>(CompareFunction::kSimple);
-    const ErrorBound* bound = bounds.Find(output.a_name);
-    const bool failed = data != nullptr && data->bound && !data->bound->passed;
-    if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
-    const auto since =
-        std::ranges::find(comparison.outputs, bound->since, &OutputComparison::a_name);
-    const bool known = since != comparison.outputs.end();
-    const double error = known ? ErrorOf(*since) : 0;
-    over.first.push_back({output.a_name, bound->roundoff, bound->since, error});
-    over.second.push_back({output.b_name, bound->roundoff, known ? since->b_name : "", error});
-  }
-  return over;
-}
-
-}  // namespace
-
 // Widens the bounds of what is over them as far as rounding on the inputs moves it on that side.
 ComparisonRun::Rechecked ComparisonRun::RecheckBounds(const Pair& pair, size_t stream,
                                                       const ComparedStep& step,
@@ -177,11 +144,11 @@ ComparisonRun::Rechecked ComparisonRun::RecheckBounds(const Pair& pair, size_t s
   const std::vector<RecheckedOutput> rechecked =
       bounds_.recheck->Recheck(stream, stream == pair.first ? over.first : over.second,
                                step.outputs[stream]->outputs, moves);
+  const std::string& name = compared_.names[stream];
   Rechecked result{.answered = true};
   for (size_t i = 0; i < over.first.size(); ++i) {
     result.answered &= rechecked[i].repeats;
-    result.widened |=
-        TakeRechecked(compared_.names[stream], over.first[i].name, rechecked[i], bounds);
+    result.widened |= TakeRechecked(name, over.first[i].name, rechecked[i], bounds);
   }
   return result;
 }
@@ -293,8 +260,8 @@ Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, const 
   ErrorBounds bounds = *step.detail.bounds;
   ComparedStep again = step;
   again.detail.bounds = &bounds;
-  // The two may order their sums differently: what is still over its bound the other side explains.
-  // Not so where steps flip within: what they move on one side is no rounding that is amplified.
+  // The two may sum in other orders: what one does not explain the other may. Where steps flip
+  // within, what moves on one side is no amplified rounding.
   const bool one_answers = bounds_.elements->HaveQuantisers(pair.first, pair.second);
   for (const size_t stream : {pair.first, pair.second}) {
     const Rechecked rechecked = RecheckBounds(pair, stream, step, comparison, bounds);
