@@ -4,7 +4,6 @@
 """
 
 import collections
-import json
 import os
 import pathlib
 import sys
@@ -14,9 +13,10 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "pictures"))
 
 import records
-from browser import Browser, find_browser
+from browser import find_browser
 from files import Png
-from program import Case, save_integers
+from page_case import PageCase
+from program import save_integers
 
 ROWS = "document.querySelectorAll('#outputs tbody tr')"
 NAMES = f"[...{ROWS}].map((row) => row.querySelector('button').textContent)"
@@ -24,40 +24,6 @@ CHOSEN = "document.querySelector('#panel h2').textContent"
 
 
 DIGITS = pathlib.Path(__file__).parents[2] / "examples" / "digits.onnx"
-
-
-class PageCase(Case):
-    browser = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
-
-    def show(self, record):
-        self.report(record, "out.html")
-        self.open_page()
-
-    def open_page(self):
-        self.browser.problems.clear()
-        self.browser.requests.clear()
-        self.browser.open(self.path("out.html"))
-        self.browser.frames()
-        # Whatever a test does after this, the page stays silent and asks for nothing.
-        self.addCleanup(self.check_quiet)
-
-    def check_quiet(self):
-        self.assertEqual(self.browser.problems, [])
-        outside = [url for url in self.browser.requests if not url.startswith(("file:", "data:"))]
-        self.assertEqual(outside, [])
-
-    def type_filter(self, text):
-        self.browser.ask("(() => { const f = document.getElementById('filter'); f.value = "
-                         f"{json.dumps(text)}; f.dispatchEvent(new Event('input')); return true; }})()")
-
-    def choose(self, select, value):
-        self.browser.ask(f"(() => {{ const s = document.getElementById('{select}'); s.value = "
-                         f"{json.dumps(value)}; s.dispatchEvent(new Event('change')); return true; }})()")
 
 
 class Page(PageCase):

@@ -8,7 +8,7 @@ import zlib
 
 import records
 from browser import Browser, find_browser
-from test_page import PageCase
+from page_case import PageCase
 
 IMAGES = "document.querySelectorAll('#decisions img')"
 

@@ -8,7 +8,7 @@ import unittest
 
 import records
 from browser import find_browser
-from test_page import PageCase
+from page_case import PageCase
 
 DECISION = {"output": "y", "kind": "top1", "samples": 400, "agree": 397, "flips": 3,
             "clear_flips": 2, "near_ties": 1, "invalid": 0, "agreement": 0.9925,

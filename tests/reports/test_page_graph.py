@@ -8,7 +8,8 @@ import unittest
 
 import records
 from browser import find_browser
-from test_page import CHOSEN, PageCase
+from page_case import PageCase
+from test_page import CHOSEN
 
 # Keeps what canvases show: texts and boxes with their places and sizes in CSS pixels.
 SPY = """

@@ -8,7 +8,7 @@ import unittest
 
 import records
 from browser import Browser, find_browser
-from test_page import PageCase
+from page_case import PageCase
 
 
 class Layout(PageCase):

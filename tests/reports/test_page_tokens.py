@@ -7,8 +7,8 @@ import sys
 import unittest
 
 import records
-from browser import Browser, find_browser
-from test_page import PageCase
+from browser import find_browser
+from page_case import PageCase
 
 CAPTION = "document.querySelector('#tokens figcaption').textContent"
 ROWS = ("[...document.querySelectorAll('#tokens tbody')].map((body) => [...body.rows]"
@@ -130,27 +130,7 @@ class Tokens(PageCase):
 
     def test_it_fits_and_the_pointer_names_the_step(self):
         self.report(records.with_logits(records.decoded(1000, [8, 500, None])), "out.html")
-        browser = Browser((1200, 1000))
-        self.addCleanup(browser.close)
-        for scheme in ("light", "dark"):
-            browser.scheme(scheme)
-            browser.open(self.path("out.html"))
-            browser.frames()
-            outside = browser.ask(
-                "(() => { const s = document.querySelector('#tokens svg').getBoundingClientRect();"
-                "return [...document.querySelectorAll('#tokens svg text')].filter((t) => {"
-                "const b = t.getBoundingClientRect();"
-                "return b.left < s.left - 1 || b.right > s.right + 1 || b.top < s.top - 1 ||"
-                " b.bottom > s.bottom + 1; }).map((t) => t.textContent); })()")
-            self.assertEqual(outside, [])
-        browser.ask("document.querySelector('#tokens svg').scrollIntoView({block: 'center'})")
-        box = browser.ask("(({x, y, width, height}) => [x + width - 10, y + height / 2])"
-                          "(document.querySelector('#tokens svg').getBoundingClientRect())")
-        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
-        browser.frames()
-        self.assertRegex(browser.ask("document.getElementById('tip').textContent"),
-                         r"^step 99\d: 1 of 3 tokens agree$")
-        self.assertEqual(browser.problems, [])
+        self.check_chart("tokens", r"^step 99\d: 1 of 3 tokens agree$")
 
 
 if __name__ == "__main__":

@@ -4,22 +4,16 @@ precisions. The stand-in of fake/ computes in float16 what is not held; no GPU i
     VERNIER=... VERNIER_FAKE_CUDA_DIR=... VENV/bin/python -m unittest
 """
 
-import json
-import os
-import pathlib
 import shlex
-import subprocess
-import tempfile
 import unittest
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-VERNIER = os.path.abspath(os.environ.get("VERNIER", "vernier"))
-FAKE_CUDA_DIR = os.environ["VERNIER_FAKE_CUDA_DIR"]
-FAKE_TENSORRT = pathlib.Path(__file__).parent / "fake"
-BARS = ["--atol", "0.02", "--rtol", "0.02"]
+from test_trt_python import VERNIER, TensorRtCase
+
+TOLERANCES = ["--atol", "0.02", "--rtol", "0.02"]
 
 
 def write_model(path, sensitive=True):
@@ -52,30 +46,13 @@ def write_activated(path):
               path)
 
 
-class TensorRtPrecision(unittest.TestCase):
+class TensorRtPrecision(TensorRtCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory(prefix="vernier-trt-precision-")
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        super().setUp()
         write_model(self.folder / "m.onnx")
 
-    def run_vernier(self, *words, code=0, **more):
-        environment = {key: value for key, value in os.environ.items() if key != "TENSORRT_ROOT"}
-        environment.update(LD_LIBRARY_PATH=FAKE_CUDA_DIR, PYTHONDONTWRITEBYTECODE="1",
-                           PYTHONPATH=str(FAKE_TENSORRT), FAKE_TENSORRT_HALF="1",
-                           FAKE_TENSORRT_JOURNAL=str(self.folder / "journal"), **more)
-        ended = subprocess.run([VERNIER, *map(str, words)], cwd=self.folder, env=environment,
-                               capture_output=True, text=True, timeout=120, check=False)
-        printed = ended.stdout + ended.stderr
-        self.assertEqual(ended.returncode, code, printed)
-        return printed
-
-    def journal(self):
-        """What the builds were given, and forgets it."""
-        path = self.folder / "journal"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        path.unlink(missing_ok=True)
-        return [json.loads(line) for line in lines]
+    def run_vernier(self, *words, **more):
+        return super().run_vernier(*words, FAKE_TENSORRT_HALF="1", **more)
 
     def kept(self, printed):
         lines = printed.splitlines()
@@ -89,7 +66,7 @@ class TensorRtPrecision(unittest.TestCase):
     def test_layers_are_held_and_the_command_builds_the_same_engine(self):
         printed = self.run_vernier("debug", "precision", "m.onnx", "-o", "mixed.onnx",
                                    "--sparse-weights", "--", "--trt", "--input-shapes", "x:[4,3]",
-                                   *BARS)
+                                   *TOLERANCES)
         self.assertIn("TensorRT 8.5.3.1 treats the types of a model as hints", printed)
         self.assertEqual(set(self.kept(printed)), {"node square", "node back"})
         builds = self.journal()
@@ -112,7 +89,7 @@ class TensorRtPrecision(unittest.TestCase):
         self.run_vernier("run", "m.onnx", "--trt", "--input-shapes", "x:[4,3]", "--save-inputs",
                          "i.json", "--save-outputs", "o.json")
         self.run_vernier("run", "mixed.engine", "--trt", "--load-inputs", "i.json",
-                         "--load-outputs", "o.json", *BARS)
+                         "--load-outputs", "o.json", *TOLERANCES)
         made = onnx.load(str(self.folder / "mixed.onnx"))
         self.assertTrue(any(node.op_type == "Cast" for node in made.graph.node))
 
@@ -125,7 +102,7 @@ class TensorRtPrecision(unittest.TestCase):
             "--pool-limit", "workspace:1G", "--trt-min-shapes", "x:[1,3]", "--trt-opt-shapes",
             "x:[4,3]", "--trt-max-shapes", "x:[8,3]", "--check", VERNIER, "run",
             "polygraphy_debug.engine", "--trt", "--load-inputs", "i.json", "--load-outputs",
-            "o.json", *BARS)
+            "o.json", *TOLERANCES)
         self.assertEqual(set(self.kept(printed)), {"node square", "node back"})
         builds = self.journal()
         for build in builds:
@@ -141,7 +118,7 @@ class TensorRtPrecision(unittest.TestCase):
     def test_the_command_loads_timings_that_were_saved(self):
         printed = self.run_vernier("debug", "precision", "m.onnx", "-o", "mixed.onnx",
                                    "--save-timing-cache", "t.cache", "--", "--trt", "--input-shapes",
-                                   "x:[4,3]", *BARS)
+                                   "x:[4,3]", *TOLERANCES)
         self.assertTrue((self.folder / "t.cache").exists())
         self.assertNotIn("keeps the timings", printed)
         words = self.command(printed)
@@ -152,7 +129,7 @@ class TensorRtPrecision(unittest.TestCase):
 
     def test_an_activation_goes_with_the_layer_that_it_is_part_of(self):
         write_activated(self.folder / "m.onnx")
-        check = ["--", "--trt", "--input-shapes", "x:[4,3]", *BARS]
+        check = ["--", "--trt", "--input-shapes", "x:[4,3]", *TOLERANCES]
         printed = self.run_vernier("debug", "precision", "m.onnx", *check, FAKE_TENSORRT_FUSES="1")
         self.assertEqual(set(self.kept(printed)), {"node large", "node back"})
         self.assertEqual(printed.count("| Iteration"), 2 * 3)
@@ -163,7 +140,7 @@ class TensorRtPrecision(unittest.TestCase):
 
     def test_what_tensorrt_did_not_obey_is_told(self):
         printed = self.run_vernier("debug", "precision", "m.onnx", "--", "--trt", "--input-shapes",
-                                   "x:[4,3]", *BARS, FAKE_TENSORRT_DISOBEYS="node square")
+                                   "x:[4,3]", *TOLERANCES, FAKE_TENSORRT_DISOBEYS="node square")
         self.assertIn("TensorRT did not use the requested precision: layer 'node square' was set "
                       "to float32 and computes float16", printed)
         self.assertNotIn("built each of these layers", printed)
@@ -171,7 +148,7 @@ class TensorRtPrecision(unittest.TestCase):
     def test_nothing_needs_a_higher_precision(self):
         write_model(self.folder / "m.onnx", sensitive=False)
         printed = self.run_vernier("debug", "precision", "m.onnx", "--", "--trt", "--input-shapes",
-                                   "x:[4,3]", *BARS)
+                                   "x:[4,3]", *TOLERANCES)
         self.assertIn("none needs float32", printed)
         self.assertEqual(len(self.journal()), 2)
         self.assertNotIn("--layer-precisions", self.command(printed))
@@ -181,7 +158,7 @@ class TensorRtPrecision(unittest.TestCase):
                                    "--check", "true", "polygraphy_debug.engine", code=2)
         self.assertIn("Cannot mark layers to run in float16 if it is not enabled", printed)
         printed = self.run_vernier("debug", "precision", "m.onnx", "--jobs", "2", "--", "--trt",
-                                   "--input-shapes", "x:[4,3]", *BARS)
+                                   "--input-shapes", "x:[4,3]", *TOLERANCES)
         self.assertIn("--jobs has no effect: engines are built one after another", printed)
         self.assertEqual(set(self.kept(printed)), {"node square", "node back"})
 

@@ -43,11 +43,11 @@ class TensorRtCase(unittest.TestCase):
         (self.folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
         return name
 
-    def run_vernier(self, *words, code=0, with_module=True, fake_cuda=""):
+    def run_vernier(self, *words, code=0, with_module=True, fake_cuda="", **more):
         environment = {key: value for key, value in os.environ.items() if key != "TENSORRT_ROOT"}
         environment.update(LD_LIBRARY_PATH=FAKE_CUDA_DIR, PYTHONDONTWRITEBYTECODE="1",
                            FAKE_TENSORRT_JOURNAL=str(self.folder / "journal"),
-                           VERNIER_FAKE_CUDA=fake_cuda)
+                           VERNIER_FAKE_CUDA=fake_cuda, **more)
         if with_module:
             environment["PYTHONPATH"] = str(FAKE_TENSORRT)
         ended = subprocess.run([VERNIER, *map(str, words)], cwd=self.folder, env=environment,

@@ -1,9 +1,5 @@
 // What runners make of extreme values, as a table.
-#include <chrono>
-
-#include "cli/commands/command_start.h"
-#include "cli/commands/comparison_session.h"
-#include "cli/commands/interruption.h"
+#include "cli/commands/plan_command.h"
 #include "cli/table/commands.h"
 #include "options/bind/bind_check.h"
 #include "options/table/command_options.h"
@@ -12,18 +8,7 @@ namespace vernier {
 namespace {
 
 int CheckExtremesCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(kCheckExtremesCommand, words, invocation);
-  if (start.exit_code) return *start.exit_code;
-  ConsoleLog& log = *start.log;
-  const Result<ExtremesPlan> plan = BindExtremes(start.args, invocation, log);
-  if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
-  const auto begin = std::chrono::steady_clock::now();
-  log.Start("RUNNING | Command: " + invocation.command);
-  const Result<ExtremesOutcome> outcome = TryExtremes(*plan, WatchSignals(), log);
-  if (outcome.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
-  if (!outcome.ok()) return EndCommand(outcome.status(), invocation, log);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  return EndWithBanner(log, elapsed.count(), outcome->faults, invocation);
+  return RunPlanCommand(kCheckExtremesCommand, words, invocation, &BindExtremes, &TryExtremes);
 }
 
 }  // namespace

@@ -4,14 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "run/live/scheduler_for_test.h"
 #include "run/live/side_inference.h"
 #include "run/workers/fake_workers.h"
-#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {
@@ -20,25 +18,13 @@ using testing::ElementsAre;
 using testing_workers::Adds;
 using testing_workers::Dies;
 using testing_workers::FakeModel;
-using testing_workers::FakeWorkers;
 using testing_workers::Floats;
 using testing_workers::InRun;
 using testing_workers::Refuses;
 using testing_workers::RunnersOf;
 
-class InferenceSchedulerTest : public testing::Test {
+class InferenceSchedulerTest : public SchedulerTest {
  protected:
-  // Opens models named "a", "b", ..., one runner each, that share a worker.
-  InferenceScheduler& Open(const std::map<std::string, FakeModel>& models) {
-    plan_.runners = RunnersOf(models);
-    workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
-    caller_.workers = workers_.get();
-    live_ = std::make_unique<InferenceScheduler>(plan_, interrupted_, log_, &caller_);
-    live_->Start();
-    for (size_t i = 0; i < live_->size(); ++i) EXPECT_TRUE(live_->Open(i).ok());
-    return *live_;
-  }
-
   // The first element that the runner gives for an input of this value; -1: it has failed.
   float Infer(size_t index, float value, int64_t iteration, const WorkMeanwhile& meanwhile = {}) {
     const Result<std::optional<IterationResult>> made =
@@ -58,13 +44,6 @@ class InferenceSchedulerTest : public testing::Test {
     EXPECT_EQ(Infer(0, 10, iteration, {[&](size_t) { return &next; }, [&] { sent = true; }}), 11);
     return sent;
   }
-
-  RunPlan plan_;
-  std::atomic<int> interrupted_{0};
-  NoLog log_;
-  std::unique_ptr<FakeWorkers> workers_;
-  Embedder caller_;
-  std::unique_ptr<InferenceScheduler> live_;
 };
 
 TEST_F(InferenceSchedulerTest, RunnersOfOneBackendShareAWorker) {

@@ -2,49 +2,28 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <map>
-#include <memory>
 #include <string>
 
+#include "run/live/scheduler_for_test.h"
 #include "run/workers/fake_workers.h"
-#include "util/log/no_log.h"
 
 namespace vernier {
 namespace {
 
 using testing_workers::Adds;
 using testing_workers::FakeModel;
-using testing_workers::FakeWorkers;
 using testing_workers::Floats;
 using testing_workers::InRun;
 using testing_workers::Refuses;
-using testing_workers::RunnersOf;
 
-class SideInferenceTest : public testing::Test {
+class SideInferenceTest : public SchedulerTest {
  protected:
-  InferenceScheduler& Open(const std::map<std::string, FakeModel>& models) {
-    plan_.runners = RunnersOf(models);
-    workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
-    caller_.workers = workers_.get();
-    live_ = std::make_unique<InferenceScheduler>(plan_, interrupted_, log_, &caller_);
-    live_->Start();
-    for (size_t i = 0; i < live_->size(); ++i) EXPECT_TRUE(live_->Open(i).ok());
-    return *live_;
-  }
-
   static float FirstOf(const Result<TensorMap>& made) {
     EXPECT_TRUE(made.ok()) << made.status().message();
     return made.ok() ? made->front().tensor.As<float>().front() : -1;
   }
 
   const TensorMap feed_ = {{"x", Floats({4}, {3, 3, 3, 3})}};
-  RunPlan plan_;
-  std::atomic<int> interrupted_{0};
-  NoLog log_;
-  std::unique_ptr<FakeWorkers> workers_;
-  Embedder caller_;
-  std::unique_ptr<InferenceScheduler> live_;
 };
 
 TEST_F(SideInferenceTest, AnInferenceAsideDoesNotCount) {
