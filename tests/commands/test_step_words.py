@@ -40,7 +40,8 @@ class StepWords(StepsCase):
     def test_labels_have_no_colon(self):
         self.recurrent("a.onnx")
         self.save_runs("s.json", [("s", [{"y": np.ones(3, "f4")}])])
-        for words in (("run", "--runner", "a:b=onnxrt a.onnx"), ("compare", "a:b=s.json", "s.json")):
+        for words in (("run", "--runner", "a:b=onnxrt a.onnx"),
+                      ("compare", "a:b=s.json", "s.json")):
             ended = self.vernier(*words)
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn("the label 'a:b' has a colon, at which RUNNER: ends", ended.err)
