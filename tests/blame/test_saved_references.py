@@ -32,6 +32,34 @@ class SavedReferences(Case):
         self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
 
+    def test_outputs_of_other_names_are_paired_by_their_values(self):
+        rng = np.random.default_rng(3)
+        matrix, other = rng.standard_normal((2, 8, 8)).astype(np.float32)
+
+        def net(path, names, scale=1.0):
+            nodes = [onnx.helper.make_node("MatMul", ["x", "a"], [names[0]], "first"),
+                     onnx.helper.make_node("MatMul", ["x", "b"], [names[1]], "second")]
+            values = [onnx.helper.make_tensor_value_info(name, 1, [4, 8])
+                      for name in ("x", *names)]
+            weights = [numpy_helper.from_array(matrix * np.float32(scale), "a"),
+                       numpy_helper.from_array(other, "b")]
+            graph = onnx.helper.make_graph(nodes, "g", values[:1], values[1:], weights)
+            opset = [onnx.helper.make_opsetid("", 13)]
+            onnx.save(onnx.helper.make_model(graph, ir_version=8, opset_imports=opset), path)
+
+        net("good.onnx", ("logits", "mask"))
+        net("renamed.onnx", ("StatefulPartitionedCall:1", "StatefulPartitionedCall:0"))
+        net("bad.onnx", ("StatefulPartitionedCall:1", "StatefulPartitionedCall:0"), 1.03)
+        subprocess.run([VERNIER, "run", "good.onnx", "--onnxrt", "--save-inputs", "in.npz",
+                        "--save-outputs", "gold.npz", "-qq"], check=True, capture_output=True)
+        words = ["--onnxrt", "--load-inputs", "in.npz", "--load-outputs", "gold.npz"]
+        ended, found = blame(self.folder.name, "renamed.onnx", *words)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(sum(len(layer["outputs"]) for layer in found["layers"]), 2)
+        ended, found = blame(self.folder.name, "bad.onnx", *words)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual([one["node"] for one in found["culprits"]], ["first"])
+
     def test_fewer_iterations_than_the_other_side_are_no_pass(self):
         onnx.save(chain(2), "chain.onnx")
         self.saved("chain.onnx", "two", "--iterations", "2")

@@ -149,11 +149,17 @@ Result<FoundSizes> MakeSizedFeeds(const FeedMaker& maker, SearchSides& sides,
   return found;
 }
 
-Result<PairMatching> MatchOutputs(const RunPlan& plan, const SearchSides& sides) {
-  // Saved outputs may be those of a run that marked tensors.
-  const PairingRule rule = plan.lenient       ? PairingRule::kLenient
-                           : !sides.reference ? PairingRule::kOneToOneMarked
-                                              : PairingRule::kOneToOne;
+// Are saved outputs those of a run that marked tensors? Then names alone pair them.
+bool AreMarked(const std::vector<std::string>& saved_names, const BlameGraph& graph) {
+  return std::ranges::any_of(saved_names, [&](const std::string& name) {
+    return graph.IsMade(name) && !graph.IsOutput(name);
+  });
+}
+
+Result<PairMatching> MatchOutputs(const RunPlan& plan, const SearchSides& sides, bool marked) {
+  const PairingRule rule = plan.lenient ? PairingRule::kLenient
+                           : marked     ? PairingRule::kOneToOneMarked
+                                        : PairingRule::kOneToOne;
   const std::vector<std::string> names = {sides.ReferenceName(), sides.candidate.plan().name};
   return PairMatching::Create(plan.output_map_words, names, {names[0], names[1]}, rule);
 }
@@ -254,7 +260,8 @@ Result<UnprobedRun> RunUnprobed(const BlamePlan& plan, const SearchModels& model
   VERNIER_ASSIGN_OR_RETURN(const FoundSizes found,
                            MakeSizedFeeds(maker, sides, sessions, context, given));
   const bool alone = QuantisesAlone(models.reference.get(), given.saved_names, models.candidate);
-  VERNIER_ASSIGN_OR_RETURN(PairMatching matching, MatchOutputs(plan.run, sides));
+  const bool marked = AreMarked(given.saved_names, models.candidate);
+  VERNIER_ASSIGN_OR_RETURN(PairMatching matching, MatchOutputs(plan.run, sides, marked));
   UnprobedOutputs outputs({sessions.reference.get(), sessions.candidate.runner.get(), alone});
   const BothSides both(plan, models, sides, sessions, found.tried_for_note());
   for (size_t i = 0; i < given.feeds.size(); ++i) {

@@ -77,6 +77,12 @@ TEST(PassedOnPartsTest, MeansAddFlipsUpAsTheyAre) {
   }
 }
 
+TEST(PassedOnPartsTest, ChannelsOfOnePixelAreARowOfASoftmax) {
+  const std::string node = Do("Softmax", {"x"}, "y", Attribute("axis", 1));
+  EXPECT_TRUE(Passed(node, kOnes, Flipped(0), {2, 3, 1, 1}));
+  EXPECT_FALSE(Passed(node, kOnes, Flipped(0), {1, 2, 3}));
+}
+
 // Logits of 1e8 are eight apart from one roundoff to the next.
 TEST(PassedOnPartsTest, ASoftmaxOfHugeLogitsShowsNothingOfThem) {
   const auto predicted = [](float logit) {

@@ -282,8 +282,10 @@ std::optional<PassedOn> PassedDifferences::OfSoftmax(const OnnxNode& node, Passe
   const auto x = Find(node, 0);
   if (!x || x->dims.empty()) return {};
   const bool old = model_.opset() < 13;
-  if (AxisOf(model_, node, old ? 1 : -1, x->dims) != x->dims.size() - 1) return {};
-  const auto run = static_cast<size_t>(x->dims.back());
+  const auto axis = AxisOf(model_, node, old ? 1 : -1, x->dims);
+  if (!axis || (!old && Product(x->dims, *axis + 1, x->dims.size()) != 1)) return {};
+  // Before version 13 everything from the axis on is one row.
+  const size_t run = Product(x->dims, *axis, x->dims.size());
   const bool logarithm = node.op_type == "LogSoftmax";
   const std::vector<double> a = SharesOfRows(x->a, run, logarithm);
   const std::vector<double> b = SharesOfRows(x->b, run, logarithm);
