@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "run/live/output_uses.h"
+#include "run/steps/prompt_inputs.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -58,7 +59,13 @@ Status LiveSteps::Begin(size_t index, int64_t iteration) {
 
 std::vector<std::string> LiveSteps::Staying(size_t index, int64_t iteration) const {
   if (!may_stay_ || iteration < 0 || !runners_[index].session().takes_steps) return {};
-  return states()->StateOutputs(index);
+  std::vector<std::string> outputs = states()->StateOutputs(index);
+  if (runners_.size() == 1) return outputs;
+  // Comparisons leave out what a mask excludes, so its values are needed here.
+  for (const StatePair& pair : states()->FedBackTo(index)) {
+    if (IsMaskName(pair.input)) std::erase(outputs, pair.output);
+  }
+  return outputs;
 }
 
 std::optional<TensorBlock> LiveSteps::EncodeAhead(size_t index, const TensorMap& feed) const {
