@@ -54,8 +54,7 @@ class FedBackMasksTest : public testing::Test {
   Result<TensorMap> Step(const Tensor& mask_out) {
     VERNIER_ASSIGN_OR_RETURN(const auto feed, sequence_->Next([this] {
       return Result<std::optional<TensorMap>>(
-          TensorMap{{"input_ids", Longs({2, 3}, {1, 2, 3, 1, 2, 3})},
-                    {"attention_mask", Longs({2, 1}, {1, 0})}});
+          TensorMap{{"input_ids", Longs({2, 3}, {1, 2, 3, 1, 2, 3})}, {"attention_mask", mask_}});
     }));
     const std::vector<float> logits(8, 0);
     for (size_t i = 0; i < states_->runners().size(); ++i) {
@@ -67,6 +66,7 @@ class FedBackMasksTest : public testing::Test {
   }
 
   RunPlan plan_;
+  Tensor mask_ = Longs({2, 1}, {1, 0});  // of the first step
   NoLog log_;
   std::optional<StepStates> states_;
   std::unique_ptr<StepSequence> sequence_;
@@ -99,8 +99,8 @@ TEST_F(FedBackMasksTest, NeedNoAdvanceWhereTokensAreDecoded) {
   plan_.steps.decode = {"greedy"};
   plan_.steps.steps = 2;
   ASSERT_TRUE(Open({"a", "b"}).ok());
-  states_->decoding()->NameMask("none");
-  const Result<TensorMap> feed = Step(Longs({2, 2}, {1, 1, 0, 0}));
+  mask_ = Longs({2, 3}, {1, 1, 1, 0, 1, 1});
+  const Result<TensorMap> feed = Step(Longs({2, 4}, {1, 1, 1, 1, 0, 1, 1, 1}));
   EXPECT_TRUE(feed.ok()) << feed.status().message();
 }
 
