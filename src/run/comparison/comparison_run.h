@@ -162,7 +162,8 @@ class ComparisonRun {
   struct Bounds {
     PairErrorBounds* elements = nullptr;  // null: there are none
     PairErrorBounds* ties = nullptr;      // where decisions flip
-    std::optional<BoundRecheck> recheck = {};
+    std::unique_ptr<BoundRecheck> recheck = {};
+    std::unique_ptr<BoundRecheck> of_crossed = {};  // of steps whose state is given
   };
 
   struct Axes {
