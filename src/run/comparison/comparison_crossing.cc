@@ -63,6 +63,20 @@ Result<std::optional<TensorMap>> InferCrossed(InferenceScheduler& live, const Co
 
 }  // namespace
 
+// Both sides have one state, so rounding moves it as it moves inputs.
+Result<IterationComparison> ComparisonRun::CompareCrossed(const Pair& pair,
+                                                          const ComparedStep& step,
+                                                          const MatchedSides& sides) {
+  if (bounds_.recheck && !bounds_.of_crossed) {
+    bounds_.of_crossed =
+        std::make_unique<BoundRecheck>(*crossing_, *bounds_.elements, BoundRecheck::State::kMoves);
+  }
+  std::swap(bounds_.recheck, bounds_.of_crossed);
+  Result<IterationComparison> crossed = CompareMatched(pair, step, sides);
+  std::swap(bounds_.recheck, bounds_.of_crossed);
+  return crossed;
+}
+
 // The second side against what the first makes of its state.
 Status ComparisonRun::AddCrossed(Pair& pair, const ComparedStep& step,
                                  const IterationComparison& comparison) {
@@ -96,18 +110,10 @@ Status ComparisonRun::AddCrossed(Pair& pair, const ComparedStep& step,
   VERNIER_ASSIGN_OR_RETURN(MatchedSides sides, pair.matching.Match(first, second, detail_.device));
   // States, too: a state of this step that is wrong shows in no later step of this kind.
   const std::vector<std::string> no_logits = step_sides_.TakeNoLogits(pair, sides);
-  // Both sides have one state, so rounding moves it as it moves inputs.
-  if (bounds_.recheck && !bounds_.of_crossed) {
-    bounds_.of_crossed =
-        std::make_unique<BoundRecheck>(*crossing_, *bounds_.elements, BoundRecheck::State::kMoves);
-  }
-  std::swap(bounds_.recheck, bounds_.of_crossed);
-  Result<IterationComparison> crossed =
-      CompareMatched(pair, {step.iteration, outputs, step.detail}, sides);
-  std::swap(bounds_.recheck, bounds_.of_crossed);
-  if (!crossed.ok()) return crossed.status();
-  step_sides_.DropNoLogits(pair, no_logits, *crossed);
-  add(*crossed);
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison crossed,
+                           CompareCrossed(pair, {step.iteration, outputs, step.detail}, sides));
+  step_sides_.DropNoLogits(pair, no_logits, crossed);
+  add(crossed);
   return {};
 }
 
