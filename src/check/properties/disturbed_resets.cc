@@ -86,31 +86,33 @@ std::vector<DisturbedResets::Feed> DisturbedResets::OtherFeeds(const TensorMap& 
 }
 
 // How many inferences there were after the reset: fewer where the next one fails.
-int64_t DisturbedResets::Disturb(const TensorMap& other, int64_t count) {
+int64_t DisturbedResets::Disturb(const Sample& sample, const TensorMap& other, int64_t count) {
   Probe& probe = *subject_.probe;
   const Result<TensorMap> first = probe.Infer(other);
   if (!first.ok()) {
     refusal_ = FirstLine(first.status().message());
-    OpenAgain();
+    OpenAgain(sample);
     return 0;
   }
   const Probe::Continuation later = probe.GoOn(other, count - 1);
-  if (!later.failure.ok()) OpenAgain();
+  if (!later.failure.ok()) OpenAgain(sample);
   return 1 + static_cast<int64_t>(later.outputs.size());
 }
 
-void DisturbedResets::OpenAgain() {
+// It may go by its first inference, which is that of the sample as before.
+void DisturbedResets::OpenAgain(const Sample& sample) {
   if (subject_.probe->runner().lost_worker()) return;
   Result<std::unique_ptr<Probe>> fresh = subject_.runner.Open();
-  if (fresh.ok()) subject_.probe = *std::move(fresh);
+  if (!fresh.ok() || !(*fresh)->Infer(sample.feed).ok()) return;
+  subject_.probe = *std::move(fresh);
 }
 
 bool DisturbedResets::HoldBehind(const Feed& other, int64_t count, const Sample& sample,
                                  const std::vector<TensorMap>& expected) {
-  const int64_t made = Disturb(other.tensors, count);
+  const int64_t made = Disturb(sample, other.tensors, count);
   // What one that failed has left is not the state of a session.
   const bool lost = subject_.probe->runner().lost_worker();
-  if (made > 0 && made < count && !lost && Disturb(other.tensors, made) < made) return true;
+  if (made > 0 && made < count && !lost && Disturb(sample, other.tensors, made) < made) return true;
   Probe& probe = *subject_.probe;
   if (made == 0 || probe.runner().lost_worker()) return true;
   ++done_;

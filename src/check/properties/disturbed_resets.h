@@ -36,8 +36,8 @@ class DisturbedResets {
   std::vector<Feed> OtherFeeds(const TensorMap& feed);
   bool HoldBehind(const Feed& other, int64_t count, const Sample& sample,
                   const std::vector<TensorMap>& expected);
-  int64_t Disturb(const TensorMap& other, int64_t count);
-  void OpenAgain();
+  int64_t Disturb(const Sample& sample, const TensorMap& other, int64_t count);
+  void OpenAgain(const Sample& sample);
 
   Subject& subject_;
   Trial& trial_;

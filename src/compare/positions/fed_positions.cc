@@ -114,7 +114,7 @@ PositionView ViewOf(const PositionValues& values, const Dims& dims, bool may_be_
 // kNoToken for all, and what the mask excludes.
 void ApplyMask(const PositionValues& mask, const Dims& dims, RowTokens& rows) {
   std::string why;
-  const PositionView view = ViewOf(mask, dims, mask.asked, why);
+  const PositionView view = ViewOf(mask, dims, mask.asked || mask.of_last, why);
   if (!why.empty()) {
     if (mask.asked) rows.why_no_mask = std::move(why);
     return;
@@ -163,7 +163,7 @@ void ApplyTokens(const FedPositions& fed, const Dims& dims, int64_t classes, Row
   const PositionValues& tokens = *fed.tokens;
   std::string why;
   std::optional<PositionView> mask;
-  if (!rows.mask.empty()) mask = ViewOf(*fed.mask, dims, fed.mask->asked, why);
+  if (!rows.mask.empty()) mask = ViewOf(*fed.mask, dims, fed.mask->asked || fed.mask->of_last, why);
   const std::optional<BatchExtent> extent = ExtentFor(dims, tokens.tensor);
   const bool of_last = tokens.of_last && extent && extent->count == 1;
   const PositionView view = ViewOf(tokens, dims, of_last, why);

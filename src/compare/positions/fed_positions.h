@@ -24,7 +24,9 @@ struct PositionValues {
   std::vector<std::string> elsewhere = {};
   Tensor tensor = {};    ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
   int64_t count = 0;     ///< positions of this iteration, the first columns
-  bool of_last = false;  ///< logits of one position are those of the last
+  /// Logits of one position are those of the last; of a mask: the last columns are those of the
+  /// positions, as of one that grows.
+  bool of_last = false;
 
   /// Which iteration a file is asked for.
   struct Place {

@@ -76,10 +76,11 @@ Result<NudgedWeights> WeightsToMove(const RunnerSession& runner, Moves moves) {
 class MovedInference {
  public:
   static Result<MovedInference> Of(InferenceScheduler& live, size_t stream,
-                                   const PairErrorBounds& bounds, Moves moves) {
+                                   const PairErrorBounds& bounds, Moves moves, bool state) {
     MovedInference moved(live, stream, bounds.last_feed(), bounds.last_iteration());
     moved.steps_ = bounds.SteppedInputsOf(stream);
-    moved.roundoff_ = CoarsestRoundoff(moved.feed_, moved.steps_);
+    if (state && live.steps() != nullptr) moved.state_ = live.steps()->StateOf(stream);
+    moved.roundoff_ = CoarsestRoundoff(Overlaid(moved.feed_, moved.state_), moved.steps_);
     const bool has_floats = moved.roundoff_ > 0;
     if (has_floats && moves == Moves::kInputs) return moved;
     Result<NudgedWeights> weights = WeightsToMove(live[stream], moves);
@@ -97,12 +98,21 @@ class MovedInference {
 
   Result<TensorMap> Infer(std::optional<Nudge> nudge) const {
     VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge, steps_));
+    if (state_.empty()) return InferWith(moved, nudge);
+    VERNIER_ASSIGN_OR_RETURN(TensorMap state, NudgedFeed(state_, nudge, steps_));
+    TensorMap own = live_.steps()->ExchangeState(stream_, std::move(state));
+    Result<TensorMap> made = InferWith(moved, nudge);
+    live_.steps()->ExchangeState(stream_, std::move(own));
+    return made;
+  }
+
+ private:
+  Result<TensorMap> InferWith(const TensorMap& moved, std::optional<Nudge> nudge) const {
     if (!weights_ || !nudge) return InferAside(live_, stream_, moved, iteration_);
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
     return InferAsideWith(live_, stream_, *model, moved, iteration_);
   }
 
- private:
   MovedInference(InferenceScheduler& live, size_t stream, const TensorMap& feed, int64_t iteration)
       : live_(live), stream_(stream), feed_(feed), iteration_(iteration) {}
 
@@ -111,6 +121,7 @@ class MovedInference {
   const TensorMap& feed_;
   int64_t iteration_;
   SteppedInputs steps_;
+  TensorMap state_;  // empty: it stays
   double roundoff_ = 0;
   std::optional<NudgedWeights> weights_;
   bool moves_along_ = false;
@@ -238,8 +249,9 @@ Status BoundRecheck::Measure(Subject subject, std::span<const OutputToRecheck> o
   if (live_.plan().noise_floor) {
     VERNIER_ASSIGN_OR_RETURN(of_first, InferAside(live_, subject.stream, feed, iteration));
   }
-  VERNIER_ASSIGN_OR_RETURN(const MovedInference moved,
-                           MovedInference::Of(live_, subject.stream, bounds_, subject.moves));
+  VERNIER_ASSIGN_OR_RETURN(
+      const MovedInference moved,
+      MovedInference::Of(live_, subject.stream, bounds_, subject.moves, moves_state_));
   const Status status = MeasureConditions(
       live_.plan().noise_floor ? of_first : made, moved.roundoff(),
       RepeatsOf(live_[subject.stream].plan().model, live_.opener().random_numbers()),
@@ -271,8 +283,9 @@ Status BoundRecheck::Move(size_t stream, std::span<const OutputToMove> outputs,
       RepeatsOf(live_[stream].plan().model, live_.opener().random_numbers()) == Repeats::kSurely;
   // With --noise-floor the feed is not the one that `made` is of.
   if (!repeats || live_.plan().noise_floor || !CanInfer(stream)) return {};
-  VERNIER_ASSIGN_OR_RETURN(const MovedInference inference,
-                           MovedInference::Of(live_, stream, bounds_, Moves::kInputsAndScales));
+  VERNIER_ASSIGN_OR_RETURN(
+      const MovedInference inference,
+      MovedInference::Of(live_, stream, bounds_, Moves::kInputsAndScales, moves_state_));
   for (uint64_t draw = 0; draw < kFlippingDraws; ++draw) {
     std::vector<std::pair<const OutputToMove*, Drawn*>> wanting;
     for (const OutputToMove& output : outputs) {

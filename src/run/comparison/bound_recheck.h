@@ -113,9 +113,13 @@ struct OutputToMove {
 
 class BoundRecheck {
  public:
+  /// Whether a state that a step is fed with is moved, too, as the inputs are: where both sides
+  /// were given the same one.
+  enum class State : uint8_t { kStays, kMoves };
+
   /// Both must outlive this. `bounds` has kept what the last outputs were made from.
-  BoundRecheck(InferenceScheduler& live, const PairErrorBounds& bounds)
-      : live_(live), bounds_(bounds) {}
+  BoundRecheck(InferenceScheduler& live, const PairErrorBounds& bounds, State state = State::kStays)
+      : live_(live), bounds_(bounds), moves_state_(state == State::kMoves) {}
 
   /// Is the stream a runner that can infer once more?
   bool CanInfer(size_t stream) const {
@@ -161,6 +165,7 @@ class BoundRecheck {
 
   InferenceScheduler& live_;
   const PairErrorBounds& bounds_;
+  bool moves_state_;
   std::map<std::pair<Subject, std::string>, RecheckedOutput> known_;
   std::map<std::pair<size_t, std::string>, Drawn> moved_;
 };

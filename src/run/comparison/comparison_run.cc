@@ -71,7 +71,7 @@ void ComparisonRun::MakeBounds(const Instruments& instruments) {
   }
   // Runners that take turns are gone when their outputs are compared.
   if (bounds_.elements != nullptr && instruments.live != nullptr && !plan_->execution.sequential) {
-    bounds_.recheck.emplace(*instruments.live, *bounds_.elements);
+    bounds_.recheck = std::make_unique<BoundRecheck>(*instruments.live, *bounds_.elements);
   }
 }
 

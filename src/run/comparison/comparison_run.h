@@ -162,7 +162,8 @@ class ComparisonRun {
   struct Bounds {
     PairErrorBounds* elements = nullptr;  // null: there are none
     PairErrorBounds* ties = nullptr;      // where decisions flip
-    std::optional<BoundRecheck> recheck = {};
+    std::unique_ptr<BoundRecheck> recheck = {};
+    std::unique_ptr<BoundRecheck> of_crossed = {};  // of steps whose state is given
   };
 
   struct Axes {
@@ -214,6 +215,9 @@ class ComparisonRun {
   };
   Rechecked RecheckBounds(const Pair& pair, size_t stream, const ComparedStep& step,
                           const IterationComparison& comparison, ErrorBounds& bounds);
+  // Of a step of which both sides were given one state.
+  Result<IterationComparison> CompareCrossed(const Pair& pair, const ComparedStep& step,
+                                             const MatchedSides& sides);
   Status AddCrossed(Pair& pair, const ComparedStep& step, const IterationComparison& comparison);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
   std::vector<OutputPair> OutputsOfPrompts(const Pair& pair, int64_t batch,

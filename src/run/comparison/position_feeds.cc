@@ -240,8 +240,12 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
     if (fed.tokens) fed.tokens->of_last = !forced.empty();
   }
   const char* const mask = decoder ? kDecoderMask : kUsualMask;
-  VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, mask, feed, steps));
+  const TensorMap with_masks = steps == nullptr ? feed : steps->states().WithMasks(feed);
+  VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, mask, with_masks, steps));
   if (fed.mask) fed.mask->for_elements = for_elements_;
+  if (fed.mask && steps != nullptr) {
+    fed.mask->of_last = steps->states().MayBeginWith(fed.mask->source);
+  }
   if (!fed.mask) LookForUnfitMask(mask, feed);
   if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));
   return {};

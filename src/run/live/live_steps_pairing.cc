@@ -4,6 +4,7 @@
 
 #include "run/live/live_steps.h"
 #include "run/runner/resolve_runner.h"
+#include "run/steps/prompt_inputs.h"
 #include "run/workers/embedder.h"
 #include "util/text/number_text.h"
 
@@ -69,6 +70,8 @@ bool IsMapped(const std::vector<std::string>& words, const std::string& input) {
 std::vector<std::string> LiveSteps::MayStay(size_t index) const {
   std::vector<std::string> outputs = states()->StateOutputs(index);
   for (const auto& [output, input] : states()->FedBackTo(index)) {
+    // Comparisons leave out what a mask excludes, so its values are needed here.
+    if (runners_.size() > 1 && IsMaskName(input)) std::erase(outputs, output);
     const TensorInfo* const info = FindInfo(runners_[index].session().inputs, input);
     const bool ids =
         info != nullptr && (info->dtype == DType::kInt32 || info->dtype == DType::kInt64);

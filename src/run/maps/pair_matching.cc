@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
-#include "compare/functions/comparison.h"
 #include "record/schema/runner_name.h"
 #include "util/text/number_text.h"
 #include "util/text/star_pattern.h"
 
 namespace vernier {
 namespace {
-
-// More failing outputs than this are no swap, and would take long to compare with each other.
-constexpr size_t kMostSwapped = 16;
 
 std::string MapWords(const std::string& first, const std::string& second, const std::string& a,
                      const std::string& b) {
@@ -20,19 +16,6 @@ std::string MapWords(const std::string& first, const std::string& second, const 
 
 IterationResult WithOutputs(const IterationResult& result, TensorMap outputs) {
   return {result.runner_name, result.runtime_s, std::move(outputs)};
-}
-
-// Those that were paired by their names and failed, side by side.
-void AddFailedByName(const IterationComparison& comparison, const DeviceMeasure* device,
-                     TensorMap& a, TensorMap& b) {
-  for (const OutputComparison& output : comparison.outputs) {
-    const bool held = device != nullptr && (device->Holds(output.a) || device->Holds(output.b));
-    const bool by_name = output.how == PairedBy::kExact || output.how == PairedBy::kFolded ||
-                         output.how == PairedBy::kSubstring;
-    if (output.passed() || !by_name || held) continue;
-    a.push_back({output.a_name, output.a});
-    b.push_back({output.b_name, output.b});
-  }
 }
 
 }  // namespace
@@ -127,24 +110,7 @@ Result<MatchedSides> PairMatching::Match(const IterationResult& a, const Iterati
 }
 
 void PairMatching::FindSwaps(const IterationComparison& comparison, const DeviceMeasure* device) {
-  if (!swap_.empty() || rule_ != PairingRule::kOneToOne || comparison.passed()) return;
-  TensorMap a, b;
-  AddFailedByName(comparison, device, a, b);
-  if (a.size() < 2 || a.size() > kMostSwapped) return;
-  std::vector<size_t> all;
-  for (size_t i = 0; i < a.size(); ++i) all.push_back(i);
-  std::string found, words;
-  for (const ValuePair& pair : PairByValue(a, all, b, all).pairs) {
-    if (pair.a == pair.b) continue;
-    const std::string &ours = a[pair.a].name, &theirs = b[pair.b].name;
-    found += (found.empty() ? "'" : ", '") + ours + "' has the values of '" + theirs +
-             "' (e = " + FormatG(pair.distance.error, 3) + ")";
-    words += " " + MapWords(comparison.a_runner, comparison.b_runner, ours, theirs);
-  }
-  if (found.empty()) return;
-  swap_ = comparison.a_runner + " vs. " + comparison.b_runner +
-          ": outputs look swapped under their names: " + found +
-          "; to compare them so: --map-outputs" + words;
+  if (rule_ == PairingRule::kOneToOne) swapped_.Look(comparison, device);
 }
 
 void PairMatching::AddTo(PairRecord& record) const {

@@ -12,6 +12,7 @@
 #include "compare/pairing/output_matcher.h"
 #include "compare/pairing/pairing.h"
 #include "run/maps/name_maps.h"
+#include "run/maps/swapped_outputs.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -66,8 +67,7 @@ class PairMatching {
   Result<MatchedSides> Match(const IterationResult& a, const IterationResult& b,
                              DeviceMeasure* device) const;
 
-  /// Names two outputs that failed in this iteration under each other's name, where their values
-  /// say so.
+  /// Looks for outputs that failed in this iteration under each other's names: see SwappedOutputs.
   void FindSwaps(const IterationComparison& comparison, const DeviceMeasure* device);
 
   /// Completes what the recorder has: errors of pairs by value, and what was left out.
@@ -116,7 +116,7 @@ class PairMatching {
   const std::vector<std::string>& left_out() const { return left_out_; }
 
   /// That outputs are swapped, one sentence; empty: they are not.
-  const std::string& swap() const { return swap_; }
+  std::string swap() const { return swap_.empty() ? swapped_.Describe() : swap_; }
 
  private:
   Status FetchMapped(const TensorMap& outputs, DeviceMeasure* device) const;
@@ -129,7 +129,8 @@ class PairMatching {
   std::string found_table_;
   std::vector<std::string> left_out_;
   std::vector<bool> used_;
-  std::string swap_;
+  SwappedOutputs swapped_;
+  std::string swap_;  // elsewhere
 };
 
 }  // namespace vernier

@@ -6,13 +6,13 @@
 namespace vernier {
 namespace {
 
-bool IsMaskName(std::string_view input) { return input.ends_with("mask"); }
-
 bool MayTakeTokens(std::string_view input, DType dtype) {
   return IsIntegral(dtype) && !IsUsuallyPerToken(input) && !IsMaskName(input);
 }
 
 }  // namespace
+
+bool IsMaskName(std::string_view input) { return input.ends_with("mask"); }
 
 // Others may be as long by chance.
 bool IsUsuallyPerToken(std::string_view input) {

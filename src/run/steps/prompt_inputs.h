@@ -13,6 +13,8 @@ namespace vernier {
 /// Has an input of this name usually a value for each token? "position_ids", "attention_mask".
 bool IsUsuallyPerToken(std::string_view input);
 
+bool IsMaskName(std::string_view input);
+
 /// The name that a model gives the last axis of an input; empty: none, or there is no such input.
 std::string LastAxisName(std::span<const TensorInfo> inputs, const std::string& input);
 

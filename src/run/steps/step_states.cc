@@ -177,7 +177,10 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
   position_ = position;
   if (position.step == 0) VERNIER_TRY(CheckMovesOn(feed));
   if (decoding_ && position.step == 0) {
-    VERNIER_TRY(decoding_->Begin(position, feed, DrivenInputs()));
+    std::vector<std::string> told = DrivenInputs();
+    const std::vector<std::string> fed_back = StateInputs();
+    told.insert(told.end(), fed_back.begin(), fed_back.end());
+    VERNIER_TRY(decoding_->Begin(position, feed, told));
     for (const AdvanceWord& advance : words_.advances) {
       VERNIER_TRY(decoding_->CheckAppends(advance, feed));
     }

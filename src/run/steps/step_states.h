@@ -178,6 +178,9 @@ class StepStates {
   std::vector<std::string> StateOutputs(size_t runner) const;
   /// The state that a runner is fed with at this step.
   const TensorMap& StateOf(size_t runner) const { return runners_[runner].state; }
+  /// The feed of this step with the masks that are fed back, which are a runner's own: the first
+  /// that has one counts for all. Of a lone runner the feed as it is: nothing is compared.
+  TensorMap WithMasks(const TensorMap& feed) const;
   /// The pairs of a runner that is fed with nothing of its own but these: no tokens, no slices.
   std::span<const StatePair> FedBackAlone(size_t runner) const;
   /// What is fed back to a runner, once it was paired.

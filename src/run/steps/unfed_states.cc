@@ -97,6 +97,19 @@ void StepStates::AddMapped(RunnerSides& sides) const {
   }
 }
 
+// The state of a lone runner may lie in its worker.
+TensorMap StepStates::WithMasks(const TensorMap& feed) const {
+  if (runners_.size() < 2) return feed;
+  TensorMap masks;
+  for (const Runner& runner : runners_) {
+    for (const NamedTensor& state : runner.state) {
+      const bool is_new = IsMaskName(state.name) && Find(masks, state.name) == nullptr;
+      if (is_new) masks.push_back(state);
+    }
+  }
+  return masks.empty() ? feed : Overlaid(feed, masks);
+}
+
 // With that of its tokens.
 std::vector<StatePair> StepStates::PairsOf(size_t runner) const {
   std::vector<StatePair> pairs = runners_[runner].pairs;
