@@ -141,10 +141,11 @@ struct DisturbanceRecord {
 
 /// One of the model's outputs that exceeds its bound although no layer makes an error.
 struct BlameOutputCondition {
-  std::string name;      ///< in the candidate
-  double error = 0;      ///< the largest, with probes and without
-  double condition = 0;  ///< what of the error rounding explains; 0: not measured
-  bool repeats = true;   ///< false: the same inputs move it, too; not in files
+  std::string name;        ///< in the candidate
+  double error = 0;        ///< the largest, with probes and without
+  double condition = 0;    ///< what of the error rounding explains; 0: not measured
+  bool repeats = true;     ///< false: the same inputs move it, too; not in files
+  bool by_values = false;  ///< the tensors' values show the condition; not in files
 };
 
 /// The step of sequences that the layers are of; both sides were fed with the state of the first

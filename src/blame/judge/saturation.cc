@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -27,7 +28,25 @@ bool Saturates(const MagnitudeRecord& wide, const MagnitudeRecord& narrow) {
   return narrow.infinite_count > 0 && std::llround(beyond) == narrow.infinite_count;
 }
 
+// How many finite values are beyond float16.
+int64_t CountBeyond(const MagnitudeRecord& values) {
+  const int64_t finite = values.elements - values.nan_count - values.infinite_count;
+  return std::llround(values.float16_overflow * static_cast<double>(finite));
+}
+
+// Some casts make the largest float32 of an infinity.
+bool IsCutOff(const MagnitudeRecord& infinite, const MagnitudeRecord& cut) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return infinite.infinite_count > 0 && cut.infinite_count == 0 && cut.largest == kLargest &&
+         infinite.nan_count == 0 && cut.nan_count == 0 &&
+         CountBeyond(cut) == CountBeyond(infinite) + infinite.infinite_count;
+}
+
 bool Saturates(const BlameTensorRecord& tensor) {
+  if (IsCutOff(tensor.reference, tensor.candidate) ||
+      IsCutOff(tensor.candidate, tensor.reference)) {
+    return true;
+  }
   if (tensor.reference_dtype.empty()) return false;
   if (tensor.dtype == kFloat16) return Saturates(tensor.reference, tensor.candidate);
   return tensor.reference_dtype == kFloat16 && Saturates(tensor.candidate, tensor.reference);
@@ -93,8 +112,8 @@ std::string DescribeSaturation(const std::vector<std::string>& tensors) {
   const std::string more =
       tensors.size() > 1 ? " and " + std::to_string(tensors.size() - 1) + " more" : "";
   return "'" + tensors.front() + "'" + more +
-         ": values beyond float16's 65504 are infinite in float16, and the layers that read "
-         "them give the same result on both sides";
+         ": values are infinite on one side and finite on the other, beyond float16's 65504 or the "
+         "largest float32, and the layers that read them give the same result on both sides";
 }
 
 }  // namespace vernier

@@ -50,6 +50,27 @@ TEST(SaturationTest, WhatShowsBehindItIsNone) {
   EXPECT_THAT(ExcuseSaturation({"root_out"}, layers), IsEmpty()) << "nobody is known to read it";
 }
 
+// As of -inf that a Cast makes -3.4e38, which a Softmax takes for zero as well.
+TEST(SaturationTest, AnInfinityThatACastCutsOffIsRounding) {
+  const auto cast = [](double largest, int64_t beyond) {
+    BlameLayerRecord layer = LayerForTest("cast", "x", kInfinite, kInfinite);
+    BlameTensorRecord& tensor = layer.outputs[0];
+    tensor.dtype = "float64";
+    tensor.reference.elements = tensor.candidate.elements = 4;
+    tensor.reference.infinite_count = 2;
+    tensor.candidate.float16_overflow = static_cast<double>(beyond) / 4;
+    tensor.candidate.largest = largest;
+    return std::vector<BlameLayerRecord>{layer, LayerForTest("softmax", "cast_out", 0.4, 0.2)};
+  };
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  for (const auto& [layers, excused] :
+       {std::pair(cast(kLargest, 2), 1), std::pair(cast(1e38, 2), 0),
+        std::pair(cast(kLargest, 3), 0)}) {
+    std::vector<BlameLayerRecord> judged = layers;
+    EXPECT_EQ(ExcuseSaturation({"softmax_out"}, judged).size(), excused);
+  }
+}
+
 TEST(SaturationTest, OtherInfinitiesAreErrors) {
   std::vector<BlameLayerRecord> layers = {Masked("mask", "x", 3),
                                           LayerForTest("softmax", "mask_out", 0.4, 0.2)};

@@ -57,15 +57,19 @@ std::vector<RetypedOutput> UnprobedOutputs::Retyped() const {
   return outputs;
 }
 
-UnprobedOutputs::Judgements UnprobedOutputs::Between(size_t iteration, Names names,
-                                                     const TensorMap& ours,
-                                                     const TensorMap& theirs) {
+const ErrorBounds& UnprobedOutputs::BoundsOf(size_t iteration) {
   std::vector<std::pair<std::string, std::string>> renamed;
   for (const auto& [name, partner] : partners_) {
     if (name != partner) renamed.emplace_back(partner, name);
   }
-  const ErrorBounds& bounds = bounds_.For(kReferenceStream, kCandidateStream,
-                                          iterations_[iteration].reference, {}, renamed);
+  return bounds_.For(kReferenceStream, kCandidateStream, iterations_[iteration].reference, {},
+                     renamed);
+}
+
+UnprobedOutputs::Judgements UnprobedOutputs::Between(size_t iteration, Names names,
+                                                     const TensorMap& ours,
+                                                     const TensorMap& theirs) {
+  const ErrorBounds& bounds = BoundsOf(iteration);
   PaddedTensors padded(masked_, iterations_[iteration].feed);
   Judgements judged;
   for (const auto& [name, partner] : partners_) {
@@ -102,6 +106,18 @@ std::map<std::string, double> UnprobedOutputs::Errors() {
     }
   }
   return errors;
+}
+
+std::map<std::string, double> UnprobedOutputs::Bounds() {
+  std::map<std::string, double> widest;
+  for (size_t i = 0; i < iterations_.size(); ++i) {
+    const ErrorBounds& bounds = BoundsOf(i);
+    for (const auto& [name, partner] : partners_) {
+      const ErrorBound* bound = bounds.Find(partner);
+      if (bound != nullptr) widest[name] = std::max(widest[name], bound->rms);
+    }
+  }
+  return widest;
 }
 
 std::map<std::string, double> UnprobedOutputs::Movements(size_t iteration,

@@ -52,6 +52,10 @@ class UnprobedOutputs {
   /// the largest, in multiples of the bound.
   std::map<std::string, double> Errors();
 
+  /// By the candidate's names of the outputs: the bounds of the root mean square that these errors
+  /// are multiples of, over all iterations the largest.
+  std::map<std::string, double> Bounds();
+
   /// By the names of the outputs: the root mean square of the differences between `outputs` and the
   /// candidate's own, relative; infinite where they cannot be compared.
   std::map<std::string, double> Movements(size_t iteration, const TensorMap& outputs);
@@ -67,6 +71,7 @@ class UnprobedOutputs {
   using Judgements = std::map<std::string, TensorJudgement>;
   enum class Names : uint8_t { kReference, kCandidate };
 
+  const ErrorBounds& BoundsOf(size_t iteration);
   // `names`: whose `ours` has.
   Judgements Between(size_t iteration, Names names, const TensorMap& ours, const TensorMap& theirs);
   Judgements AgainstReference(size_t iteration, const TensorMap& outputs);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "blame/judge/differing_weights.h"
+#include "blame/judge/marked_alone.h"
 #include "blame/judge/verdicts.h"
 #include "blame/judge/within_bounds.h"
 #include "blame/search/branch_search.h"
@@ -85,6 +86,9 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   }
   const auto weights = FindDifferingWeights(subject.sides, subject.models, record);
   MarkCulprits(graph.OutputNames(), record, weights);
+  if (!record.culprits.empty()) {
+    NoteMarkedAlone(graph.OutputNames(), subject.unprobed.outputs.Errors(), weights, record);
+  }
   std::string bodies;
   if (subject.models.reference != nullptr) {
     bodies = SearchBodies(subject, source, record);

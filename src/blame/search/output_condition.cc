@@ -104,6 +104,27 @@ std::vector<BlameOutputCondition> UnexplainedOutputs(const SearchSubject& subjec
   return outputs;
 }
 
+// What the values of the tensors before an output show: with probes it differs by more than its
+// bound without them, as it does without probes, and is within the one that the values give.
+void ExplainByValues(const SearchSubject& subject, const BlameRecord& record,
+                     std::vector<BlameOutputCondition>& outputs) {
+  if (outputs.empty()) return;
+  const std::map<std::string, double> bounds = subject.unprobed.outputs.Bounds();
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      const auto output =
+          std::ranges::find(outputs, tensor.name_in_candidate(), &BlameOutputCondition::name);
+      const auto bound = bounds.find(tensor.name_in_candidate());
+      if (output == outputs.end() || bound == bounds.end() || !(bound->second > 0)) continue;
+      const double wider = tensor.total_bound / bound->second;
+      const bool shown = tensor.total_error <= 1 && tensor.total_rms > bound->second;
+      if (!shown || wider <= output->condition) continue;
+      output->condition = wider;
+      output->by_values = true;
+    }
+  }
+}
+
 // What iteration `i` shows, of which `made` are the moved outputs.
 void RaiseOutputs(const SearchSubject& subject, size_t i, const TensorMap& made, double roundoff,
                   CountedIn counted, std::vector<BlameOutputCondition>& outputs) {
@@ -201,6 +222,7 @@ Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& ampl
   const bool finite = std::all_of(outputs.begin(), outputs.end(),
                                   [](const auto& output) { return std::isfinite(output.error); });
   if (outputs.empty() || !finite) return {};
+  ExplainByValues(subject, record, outputs);
   record.output_conditions = std::move(outputs);
   if (!record.quantises_alone && !ExplainedByRounding(record)) {
     VERNIER_TRY(MeasureOutputs(subject, counted, record));
@@ -219,6 +241,11 @@ std::string DescribeCondition(const BlameRecord& record, bool quantises) {
                        [](const auto& a, const auto& b) { return a.error < b.error; });
   const std::string differ =
       "the outputs differ by " + FormatG(worst->error, 3) + " times their error bound, ";
+  if (worst->by_values) {
+    return differ + "and the values of the tensors before them explain " +
+           FormatG(worst->condition, 3) +
+           " times: the model amplifies rounding, which is not a fault of a layer";
+  }
   if (quantises) {
     return differ + "and steps that rounding of the inputs flips explain " +
            FormatG(worst->condition, 3) +

@@ -86,6 +86,33 @@ TEST_F(ExplainOutputsTest, WhatMovesOnTheSameInputsHasNoCondition) {
   EXPECT_THAT(record.random_nodes, IsEmpty());  // a Relu is not random
 }
 
+// Of one layer that makes no error, with probes off by that much, within a bound that its values
+// give.
+BlameRecord WithinWiderBound(double rms) {
+  BlameLayerRecord layer;
+  layer.node = "n";
+  layer.own_error = 0;
+  layer.outputs.resize(1);
+  layer.outputs[0].name = "y";
+  layer.outputs[0].total_rms = rms;
+  layer.outputs[0].total_error = rms / 2;
+  layer.outputs[0].total_bound = 2;
+  BlameRecord record;
+  record.layers = {layer};
+  return record;
+}
+
+TEST_F(ExplainOutputsTest, ValuesShowWhatTheModelMakesOfRounding) {
+  const BlameRecord record = Explain(Adds(1), Adds(2), 1, WithinWiderBound(0.4));
+  EXPECT_TRUE(ExplainedByRounding(record));
+  EXPECT_THAT(DescribeCondition(record, true),
+              HasSubstr("the values of the tensors before them explain"));
+}
+
+TEST_F(ExplainOutputsTest, ValuesOfTensorsThatAgreeShowNothing) {
+  EXPECT_FALSE(ExplainedByRounding(Explain(Adds(1), Adds(2), 1, WithinWiderBound(0))));
+}
+
 // y = x, and more by this where an input is not the one that is fed.
 FakeModel Grows(float by, float fed) {
   FakeModel model = Adds(0);

@@ -75,11 +75,47 @@ void OutputMatcher::Decide(std::span<const ValuePair> pairs, const TensorMap& a,
   }
 }
 
+// Of pairs that were found by likeness alone, and what is left: where their values say that others
+// belong together, these do.
+Status OutputMatcher::LetValuesWin(const Pairing& names, const TensorMap& a, const TensorMap& b,
+                                   DeviceMeasure* device) {
+  std::vector<size_t> rows = IndicesOf(a, names.left_only);
+  std::vector<size_t> columns = IndicesOf(b, names.right_only);
+  std::map<size_t, size_t> of_a, of_b;  // partners
+  for (const OutputPair& pair : names.pairs) {
+    const bool alike = pair.how == PairedBy::kSubstring || pair.how == PairedBy::kPosition ||
+                       pair.how == PairedBy::kShape;
+    if (!alike) continue;
+    of_a[pair.a] = pair.b;
+    of_b[pair.b] = pair.a;
+    rows.push_back(pair.a);
+    columns.push_back(pair.b);
+  }
+  if (of_a.empty() || (rows.size() == 1 && columns.size() == 1)) return {};
+  VERNIER_TRY(FetchAll(a, rows, device));
+  VERNIER_TRY(FetchAll(b, columns, device));
+  std::vector<ValuePair> others;
+  for (const ValuePair& pair : PairByValue(a, rows, b, columns).pairs) {
+    const auto of_first = of_a.find(pair.a), of_second = of_b.find(pair.b);
+    const bool contradicts = (of_first != of_a.end() && of_first->second != pair.b) ||
+                             (of_second != of_b.end() && of_second->second != pair.a);
+    if (contradicts) others.push_back(pair);
+  }
+  Decide(others, a, b);
+  return {};
+}
+
 Status OutputMatcher::Look(const TensorMap& a, const TensorMap& b, DeviceMeasure* device) {
   if (settled_) return {};
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap aligned, Align(b, device));
-  const Pairing names = PairOutputs(a, aligned, rule_, known_);
+  VERNIER_ASSIGN_OR_RETURN(TensorMap aligned, Align(b, device));
+  Pairing names = PairOutputs(a, aligned, rule_, known_);
   if (looks_++ == 0 && rule_ == PairingRule::kOneToOne) {
+    const size_t known = known_.size();
+    VERNIER_TRY(LetValuesWin(names, a, aligned, device));
+    if (known_.size() > known) {
+      VERNIER_ASSIGN_OR_RETURN(aligned, Align(b, device));
+      names = PairOutputs(a, aligned, rule_, known_);
+    }
     known_.clear();
     for (const OutputPair& pair : names.pairs) {
       known_.push_back({a[pair.a].name, aligned[pair.b].name, pair.how});

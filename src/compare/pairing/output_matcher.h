@@ -51,6 +51,8 @@ class OutputMatcher {
 
  private:
   void Decide(std::span<const ValuePair> pairs, const TensorMap& a, const TensorMap& b);
+  Status LetValuesWin(const Pairing& names, const TensorMap& a, const TensorMap& b,
+                      DeviceMeasure* device);
 
   PairingRule rule_;
   std::vector<KnownPair> known_;

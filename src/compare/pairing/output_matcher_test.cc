@@ -76,6 +76,20 @@ TEST(OutputMatcher, NamesAndGivenPairsComeBeforeValues) {
   EXPECT_EQ(PairsOf(given, a, b), "x=y:6 y=x:3 ");
 }
 
+TEST(OutputMatcher, ValuesWinOverContainedNames) {
+  const TensorMap a = {{"out", kUp}, {"feat", kDown}};
+  OutputMatcher crossed(PairingRule::kOneToOne);
+  const TensorMap b = {{"out_1", kDown}, {"net", kUp}};
+  ASSERT_TRUE(crossed.Look(a, b, nullptr).ok());
+  EXPECT_EQ(PairsOf(crossed, a, b), "out=net:5 feat=out_1:5 ");
+  EXPECT_EQ(crossed.errors().at("out"), 0);
+  // A fault stays one: nothing else has its values.
+  OutputMatcher faulty(PairingRule::kOneToOne);
+  const TensorMap c = {{"out_1", Floats({9, 1, 9, 1})}, {"net", kDown}};
+  ASSERT_TRUE(faulty.Look(a, c, nullptr).ok());
+  EXPECT_EQ(PairsOf(faulty, a, c), "out=out_1:2 feat=net:3 ");
+}
+
 TEST(OutputMatcher, MarkedTensorsPairByNameAlone) {
   OutputMatcher matcher(PairingRule::kOneToOneMarked);
   ASSERT_TRUE(matcher.Look({{"a", kUp}}, {{"x", kUp}}, nullptr).ok());

@@ -100,6 +100,7 @@ class ErrorPropagation {
   void RoundCodes(Step& step);
   bool IsExactInFloats(const Step& step);
   bool HasPassed(std::string_view name);
+  bool LeavesNothing(const Step& step) const;
   void TakePassedOn(const Step& step, size_t output, ErrorPrediction& error);
   bool TakeStepsWithin(const Step& step, const PassedOn& passed, ErrorPrediction& error) const;
 

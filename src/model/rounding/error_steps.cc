@@ -98,12 +98,19 @@ bool ErrorPropagation::TakeStepsWithin(const Step& step, const PassedOn& passed,
   return true;
 }
 
+// A logit that is off by a roundoff of its size, which is beyond 1, leaves nothing of the shares:
+// that is more than any growth that values show may be.
+bool ErrorPropagation::LeavesNothing(const Step& step) const {
+  return step.node.op_type == "Softmax" && step.growth >= kMostGrowth;
+}
+
 // What both sides' inputs differ by is no fault of this operator.
 void ErrorPropagation::TakePassedOn(const Step& step, size_t output, ErrorPrediction& error) {
   if (!seen_.passes) return;
   const bool within = step.rule != nullptr && HasStepsWithin(step);
   const bool behind_one_side = error.one_sided > 0 && !OneQuantises();
-  if (error.quantisers == 0 && !within && !behind_one_side) return;
+  const bool in_floats = error.quantisers == 0 && !within && !behind_one_side;
+  if (in_floats && !LeavesNothing(step)) return;
   const auto inputs = step.graph.Inputs(step.node);
   const auto has_passed = [&](std::string_view name) { return HasPassed(name); };
   if (inputs.empty() || !std::ranges::all_of(inputs, has_passed)) return;
@@ -113,6 +120,11 @@ void ErrorPropagation::TakePassedOn(const Step& step, size_t output, ErrorPredic
   const double differs = std::max(error.clean, UnitRoundoff(DType::kFloat32)) / 2;
   const auto passed = passed_on_.Of(step.node, output, step.type, {differs, known});
   if (!passed || (within && TakeStepsWithin(step, *passed, error))) return;
+  if (in_floats) {
+    error.clean = std::max(error.clean, kPassedTimes * passed->rms);
+    error.largest = std::max(error.largest, passed->largest);
+    return SetRms(error);
+  }
   const double squares = Square(passed->rms) + passed->ties * Square(passed->step);
   error.flipped = std::max(error.flipped, kPassedTimes * std::sqrt(squares));
   const double share = std::min(passed->differ + passed->ties, 1.0);

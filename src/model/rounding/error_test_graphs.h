@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "model/onnx/onnx_test_model.h"
 #include "model/rounding/error_model.h"
+#include "model/rounding/passed_on.h"
 
 namespace vernier::testing_model {
 
@@ -94,6 +96,24 @@ inline std::string WeightOf(std::string_view name, const Dims& dims,
   const std::string_view raw(reinterpret_cast<const char*>(values.data()),
                              values.size() * sizeof(float));
   return Field(5, tensor + Number(2, kFloat) + Field(8, name) + Field(9, raw));
+}
+
+// An attribute of one whole number in a list.
+inline std::string Ints(std::string_view name, uint64_t value) {
+  return Field(5, Field(1, name) + Number(8, value) + Number(20, 7));
+}
+
+// What a node makes of these values of x on both sides.
+inline std::optional<PassedOn> Passed(const std::string& made, const std::vector<float>& of_a,
+                                      const std::vector<float>& of_b, const Dims& dims = {2, 3},
+                                      size_t output = 0) {
+  const Tensor a = SeenValues(of_a, dims), b = SeenValues(of_b, dims);
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return name == "x" ? &a : nullptr; };
+  seen.others = [&](std::string_view name) { return name == "x" ? &b : nullptr; };
+  const OnnxModel model = *Parse(Model(Do("Relu", {"in"}, "x") + made));
+  PassedDifferences passed(model, seen, {});
+  return passed.Of(model.graph().nodes.back(), output, DType::kFloat32, {});
 }
 
 }  // namespace vernier::testing_model

@@ -372,14 +372,15 @@ std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t outpu
   const std::string_view op = node.op_type;
   if (op == "DynamicQuantizeLinear") return OfRange(node, output, limits);
   if (op == "DynamicQuantizeLSTM") return OfLstm(node, output, limits);
-  if (op == "Split") return OfSplit(node, output, limits);
+  if (IsInOperators("Gather Slice Split", op)) return OfPart(node, output, limits);
   if (output > 0) return {};
   if (IsInOperators("Conv ConvInteger ConvTranspose", op)) return OfConvolution(node, limits);
   if (IsInOperators("MatMul MatMulInteger Gemm", op)) return OfProduct(node);
   if (op == "MaxPool") return OfLargest(node);
   if (IsInOperators("ReduceMax ReduceMin", op)) return OfExtremes(node, limits);
+  if (IsInOperators("ReduceMean ReduceSum GlobalAveragePool", op)) return OfSums(node, limits);
   if (op == "TopK") return OfTopValues(node, limits);
-  if (op == "Gather") return OfGather(node, limits);
+  if (op == "GatherElements") return OfGatheredElements(node, limits);
   if (IsInOperators("InstanceNormalization LayerNormalization", op)) {
     return OfNormalisation(node, limits);
   }

@@ -34,6 +34,8 @@ struct PassedLimits {
   double known = 0;
 };
 
+using PlacesOfAxes = std::vector<std::vector<size_t>>;
+
 class PassedDifferences {
  public:
   /// All must outlive it.
@@ -63,8 +65,9 @@ class PassedDifferences {
   std::optional<PassedOn> OfLargest(const OnnxNode& node);
   std::optional<PassedOn> OfExtremes(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfTopValues(const OnnxNode& node, PassedLimits limits);
-  std::optional<PassedOn> OfGather(const OnnxNode& node, PassedLimits limits);
-  std::optional<PassedOn> OfSplit(const OnnxNode& node, size_t output, PassedLimits limits);
+  std::optional<PassedOn> OfSums(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfPart(const OnnxNode& node, size_t output, PassedLimits limits);
+  std::optional<PassedOn> OfGatheredElements(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfNormalisation(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfSoftmax(const OnnxNode& node, PassedLimits limits);
   /// The share of a convolution's output that reads a value which differs by more than the limit,
@@ -75,6 +78,15 @@ class PassedDifferences {
   static double RmsOfSums(const Operand& x, const Operand& w, bool by_rows);
   std::optional<PassedOn> OfLstm(const OnnxNode& node, size_t output, PassedLimits limits);
   std::optional<Operand> Find(const OnnxNode& node, size_t input);
+  /// Of these numbers both sides have the same; nullopt where they are not known.
+  std::optional<std::vector<int64_t>> FindNumbers(const OnnxNode& node, size_t input);
+  /// Which axes a reduction makes one value of; nullopt where that is not known.
+  std::optional<std::vector<bool>> AxesOf(const OnnxNode& node, const Dims& dims);
+  /// Which places along each axis an operator takes; nullopt where that is not known.
+  std::optional<PlacesOfAxes> PlacesOfPart(const OnnxNode& node, size_t output, const Dims& dims);
+  std::optional<PlacesOfAxes> PlacesOfGather(const OnnxNode& node, const Dims& dims);
+  std::optional<PlacesOfAxes> PlacesOfSplit(const OnnxNode& node, size_t output, const Dims& dims);
+  std::optional<PlacesOfAxes> PlacesOfSlice(const OnnxNode& node, const Dims& dims);
   /// What a matrix operator multiplies, without its zero point.
   std::optional<Operand> Factor(const OnnxNode& node, size_t input);
 

@@ -143,11 +143,6 @@ TEST(PassedOnTest, ACastToTruthsAllowsNoStep) {
   EXPECT_FALSE(steps(kBool));
 }
 
-// An attribute of one whole number in a list.
-std::string Ints(std::string_view name, uint64_t value) {
-  return Field(5, Field(1, name) + Number(8, value) + Number(20, 7));
-}
-
 // The largest of two is the one that a step went to, and all of the difference is in it.
 TEST(PassedOnTest, TheLargestOfAWindowMayBeTheOneThatDiffers) {
   const auto rms = [](uint64_t stride) {
@@ -165,19 +160,6 @@ TEST(PassedOnTest, TheLargestOfAWindowMayBeTheOneThatDiffers) {
   const double scale = std::sqrt((1 + 4) / 2.0);
   EXPECT_GE(rms(2), std::sqrt(0.25 / 2) / scale);
   EXPECT_LT(rms(1), rms(2)) << "windows that overlap have no rule";
-}
-
-// What a node makes of these values of both sides, of 2 by 3 elements.
-std::optional<PassedOn> Passed(const std::string& made, const std::vector<float>& of_a,
-                               const std::vector<float>& of_b) {
-  const Dims dims = {2, 3};
-  const Tensor a = SeenValues(of_a, dims), b = SeenValues(of_b, dims);
-  SeenOutputs seen;
-  seen.values = [&](std::string_view name) { return name == "x" ? &a : nullptr; };
-  seen.others = [&](std::string_view name) { return name == "x" ? &b : nullptr; };
-  const OnnxModel model = *Parse(Model(Do("Relu", {"in"}, "x") + made));
-  PassedDifferences passed(model, seen, {});
-  return passed.Of(model.graph().nodes.back(), 0, DType::kFloat32, {});
 }
 
 // Wherever it is: the values of both sides alone count.

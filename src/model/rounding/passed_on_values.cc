@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -116,10 +115,13 @@ std::vector<double> Standardised(const std::vector<double>& values, size_t run, 
 
 }  // namespace
 
-// The largest of each side, wherever it is.
-std::optional<PassedOn> PassedDifferences::OfExtremes(const OnnxNode& node, PassedLimits limits) {
-  const auto x = Find(node, 0);
-  if (!x || x->a.empty()) return {};
+// Of a reduction, or of a pool over everything after the channels.
+std::optional<std::vector<bool>> PassedDifferences::AxesOf(const OnnxNode& node, const Dims& dims) {
+  if (node.op_type == "GlobalAveragePool") {
+    std::vector<bool> reduced(dims.size(), true);
+    std::fill_n(reduced.begin(), std::min<size_t>(2, dims.size()), false);
+    return reduced;
+  }
   NodeAttributes attributes(model_, node);
   const OnnxAttribute* const given = attributes.Find("axes");
   std::vector<int64_t> axes = given != nullptr ? given->ints : std::vector<int64_t>();
@@ -130,7 +132,30 @@ std::optional<PassedOn> PassedDifferences::OfExtremes(const OnnxNode& node, Pass
     for (const double axis : read->a) axes.push_back(static_cast<int64_t>(axis));
   }
   if (axes.empty() && attributes.Int("noop_with_empty_axes", 0) != 0) return {};
-  const auto reduced = ReducedAxes(axes, x->dims.size());
+  return ReducedAxes(axes, dims.size());
+}
+
+// Flips of one sign add up to more than those that go either way: both sides' sums know.
+std::optional<PassedOn> PassedDifferences::OfSums(const OnnxNode& node, PassedLimits limits) {
+  const auto x = Find(node, 0);
+  const auto reduced = x ? AxesOf(node, x->dims) : std::nullopt;
+  if (!reduced) return {};
+  const auto [places, groups] = PlacesOfGroups(x->dims, *reduced);
+  std::vector<double> a(groups, 0), b = a;
+  for (size_t i = 0; i < places.size(); ++i) {
+    a[places[i]] += x->a[i];
+    b[places[i]] += x->b[i];
+  }
+  // A factor that all sums share, as a mean has, is in their scale, too.
+  PairDifferences differences;
+  for (size_t i = 0; i < groups; ++i) differences.Add(a[i], b[i]);
+  return differences.Take(limits.differs);
+}
+
+// The largest of each side, wherever it is.
+std::optional<PassedOn> PassedDifferences::OfExtremes(const OnnxNode& node, PassedLimits limits) {
+  const auto x = Find(node, 0);
+  const auto reduced = x && !x->a.empty() ? AxesOf(node, x->dims) : std::nullopt;
   if (!reduced) return {};
   const auto [places, groups] = PlacesOfGroups(x->dims, *reduced);
   const double sign = node.op_type == "ReduceMin" ? -1 : 1;
@@ -198,54 +223,6 @@ std::optional<PassedOn> PassedDifferences::OfLstm(const OnnxNode& node, size_t o
   PairDifferences differences;
   for (size_t i = 0; i < a.size(); ++i) {
     differences.Add(static_cast<double>(a[i]), static_cast<double>(b[i]));
-  }
-  return differences.Take(limits.differs);
-}
-
-// The last step of a sequence, or another part, may differ by more than the whole.
-std::optional<PassedOn> PassedDifferences::OfGather(const OnnxNode& node, PassedLimits limits) {
-  const auto x = Find(node, 0), places = Find(node, 1);
-  if (!x || !places || x->dims.empty()) return {};
-  const std::optional<size_t> axis = AxisOf(model_, node, 0, x->dims);
-  if (!axis) return {};
-  const int64_t size = x->dims[*axis];
-  const size_t behind = Product(x->dims, *axis + 1, x->dims.size());
-  const size_t whole = behind * static_cast<size_t>(size);
-  PairDifferences differences;
-  for (size_t p = 0; p < places->a.size(); ++p) {
-    if (places->a[p] != places->b[p]) return {};
-    auto place = static_cast<int64_t>(places->a[p]);
-    if (place < 0) place += size;
-    if (place < 0 || place >= size) return {};
-    for (size_t start = static_cast<size_t>(place) * behind; start < x->a.size(); start += whole) {
-      for (size_t i = start; i < start + behind; ++i) differences.Add(x->a[i], x->b[i]);
-    }
-  }
-  return differences.Take(limits.differs);
-}
-
-std::optional<PassedOn> PassedDifferences::OfSplit(const OnnxNode& node, size_t output,
-                                                   PassedLimits limits) {
-  const auto x = Find(node, 0);
-  const auto axis = x ? AxisOf(model_, node, 0, x->dims) : std::nullopt;
-  if (!axis) return {};
-  std::vector<int64_t> sizes = NodeAttributes(model_, node).Ints("split");
-  if (const auto given = Find(node, 1)) sizes.assign(given->a.begin(), given->a.end());
-  const int64_t size = x->dims[*axis];
-  const auto parts = static_cast<int64_t>(model_.graph().Outputs(node).size());
-  if (sizes.empty()) sizes.assign(static_cast<size_t>(parts), (size + parts - 1) / parts);
-  if (output >= sizes.size()) return {};
-  const auto before = sizes.begin() + static_cast<ptrdiff_t>(output);
-  const int64_t first = std::accumulate(sizes.begin(), before, int64_t{0});
-  const int64_t end = std::min(first + *before, size);
-  if (first < 0 || end < first) return {};
-  const size_t behind = Product(x->dims, *axis + 1, x->dims.size());
-  PairDifferences differences;
-  for (size_t start = 0; start < x->a.size(); start += behind * static_cast<size_t>(size)) {
-    const size_t stop = start + static_cast<size_t>(end) * behind;
-    for (size_t i = start + static_cast<size_t>(first) * behind; i < stop; ++i) {
-      differences.Add(x->a[i], x->b[i]);
-    }
   }
   return differences.Take(limits.differs);
 }
