@@ -22,6 +22,18 @@ TEST(ErrorLimitTest, ALargeElementMayDifferByAShareOfItself) {
   EXPECT_EQ(small.beyond, 1.0 / 400);
 }
 
+// Where the tensor's own unit is known, single elements may be as far off as all together.
+TEST(ErrorLimitTest, ElementsMayDifferByAUnitOfTheRange) {
+  const std::vector<float> a(400, 1), b(400, 1 + 2e-7F);
+  ErrorBound bound;
+  bound.rms = bound.clean = 6e-8;
+  EXPECT_FALSE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
+  bound.absolute = 9e-7;
+  EXPECT_TRUE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
+  bound.absolute = 1e-7;
+  EXPECT_FALSE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
+}
+
 // A single zero point has no other elements to be small beside.
 TEST(ErrorLimitTest, OneQuantisedIntegerMayBeAStepOff) {
   ErrorBound bound;

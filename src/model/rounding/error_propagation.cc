@@ -106,7 +106,10 @@ void ErrorPropagation::FindQuantisers() {
     const auto inputs = graph.Inputs(node);
     const auto outputs = graph.Outputs(node);
     if (inputs.empty() || outputs.empty()) continue;
-    if (node.op_type == "QuantizeLinear") to_steps_.insert(inputs[0]);
+    if (node.op_type == "QuantizeLinear") {
+      to_steps_.insert(inputs[0]);
+      quantised_.insert(outputs[0]);
+    }
     if (node.op_type == "DequantizeLinear") from_steps_.insert(outputs[0]);
   }
   // A rectifier is merged with what is before and behind it.

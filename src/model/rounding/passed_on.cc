@@ -97,12 +97,6 @@ ByteRange RangeOf(const std::vector<double>& values) {
 
 bool IsOne(int64_t number) { return number == 1; }
 
-double Rms(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += Square(value);
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
-}
-
 // Sums over the elements of each place along an axis.
 struct AxisSums {
   std::vector<double> squares, difference_squares, largest, largest_difference;

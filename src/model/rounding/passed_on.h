@@ -50,6 +50,10 @@ class PassedDifferences {
   /// DequantizeLinear of codes of that type. Where they are not known they count as typical ones.
   double Shift(const OnnxNode& node, DType codes);
 
+  /// From the lowest code to the highest, as a DequantizeLinear of codes of that type scales them;
+  /// 0 where its scale is not known.
+  double Range(const OnnxNode& node, DType codes);
+
   /// Whether a tensor has whole numbers of at most that size on both sides, as far as is known.
   bool IsWhole(std::string_view name, double most);
 
