@@ -65,11 +65,12 @@ class PassedDifferences {
   std::optional<PassedOn> OfSteps(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfRange(const OnnxNode& node, size_t output, PassedLimits limits);
   std::optional<PassedOn> OfConvolution(const OnnxNode& node, PassedLimits limits);
-  std::optional<PassedOn> OfProduct(const OnnxNode& node);
+  std::optional<PassedOn> OfProduct(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfLargest(const OnnxNode& node);
   std::optional<PassedOn> OfExtremes(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfTopValues(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfSums(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfCopies(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfPart(const OnnxNode& node, size_t output, PassedLimits limits);
   std::optional<PassedOn> OfGatheredElements(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfNormalisation(const OnnxNode& node, PassedLimits limits);
