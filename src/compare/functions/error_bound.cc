@@ -254,6 +254,10 @@ int64_t CountSingleSteps(const Tensor& a, const Tensor& b, const ErrorLimit& lim
 // A flipped step that reaches one of all elements with this probability may have done so.
 constexpr double kChanceOfOne = 0.05;
 
+// A share that was counted on another output is a number of elements again, whatever it is rounded
+// to.
+constexpr double kRoomOfShares = 1 + 0x1p-40;
+
 // How many elements differ by more than rounding, against how many may.
 void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
                    BoundVerdict& verdict) {
@@ -262,7 +266,7 @@ void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
   const ErrorSplit split = SplitErrors(a, b, limit);
   const auto count = static_cast<double>(a.element_count());
   // Whether a flipped step reaches an element is chance: of few elements it may be one.
-  const double expected = bound.allowed * count;
+  const double expected = bound.allowed * count * kRoomOfShares;
   const double most = expected < 1 && expected >= kChanceOfOne ? 1 : std::floor(expected);
   verdict.clean_bound = clean;
   verdict.allowed = bound.allowed;

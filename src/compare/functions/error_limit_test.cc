@@ -34,6 +34,20 @@ TEST(ErrorLimitTest, ElementsMayDifferByAUnitOfTheRange) {
   EXPECT_FALSE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
 }
 
+// 217 / 51840 * 51840 is less than 217 in float64.
+TEST(ErrorLimitTest, AsManyElementsMayFlipAsWereCountedBefore) {
+  std::vector<float> a(51840, 1), b = a;
+  for (size_t i = 0; i < 217; ++i) b[i] = 1.001F;
+  ErrorBound bound;
+  bound.rms = 1e-3;
+  bound.clean = 1e-6;
+  bound.allowed = 217 / 51840.0;
+  ASSERT_LT(bound.allowed * 51840, 217);
+  EXPECT_TRUE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
+  b[217] = 1.001F;
+  EXPECT_FALSE(MeasureAgainstBound(Floats(a), Floats(b), bound)->passed);
+}
+
 // A single zero point has no other elements to be small beside.
 TEST(ErrorLimitTest, OneQuantisedIntegerMayBeAStepOff) {
   ErrorBound bound;
