@@ -102,6 +102,9 @@ void ErrorPropagation::FindTypes() {
 
 void ErrorPropagation::FindQuantisers() {
   const OnnxGraph& graph = model_.graph();
+  // Codes that are fed to a part of a model are a quantiser's.
+  for (const OnnxValue& input : graph.inputs) quantised_.insert(input.name);
+  for (const OnnxTensor& tensor : graph.initializers) quantised_.erase(tensor.name);
   for (const OnnxNode& node : graph.nodes) {
     const auto inputs = graph.Inputs(node);
     const auto outputs = graph.Outputs(node);

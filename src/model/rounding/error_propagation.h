@@ -164,7 +164,7 @@ class ErrorPropagation {
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
-  std::unordered_set<std::string_view> quantised_;   // written by a QuantizeLinear
+  std::unordered_set<std::string_view> quantised_;   // written by a QuantizeLinear, or fed
   std::unordered_map<std::string_view, int64_t> step_products_;  // sums of products of steps
   std::unordered_set<std::string_view> kept_;                    // outputs that are read further on
   std::unordered_set<std::string_view> whole_;   // values that are whole numbers, of any type

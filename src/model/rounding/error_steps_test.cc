@@ -19,8 +19,8 @@ std::string Zero(int32_t type) {
 
 // Of steps of a half, made of x by one quantiser and read by the other, with a reader.
 std::string Dequantised(std::string_view codes, std::string_view behind) {
-  return Input("x", {4, 8}) + Input("given", {4, 8}, kUint8) + WeightOf("s", {}, {0.5F}) +
-         Do("QuantizeLinear", {"x", "s", "z"}, "q") +
+  return Input("x", {4, 8}) + Input("given", {4, 8}, kUint8) + Weight("w", {4, 8}, kUint8) +
+         WeightOf("s", {}, {0.5F}) + Do("QuantizeLinear", {"x", "s", "z"}, "q") +
          Do("DequantizeLinear", {codes, "s", "z"}, "d") + Do(behind, {"d"}, "y");
 }
 
@@ -32,8 +32,9 @@ TEST(ErrorStepsTest, BothQuantisersAsOneAreExactToAUnitOfTheRange) {
   EXPECT_DOUBLE_EQ(absolute(Zero(kUint8) + Dequantised("q", "Relu"), "d"), roundoffs);
   EXPECT_DOUBLE_EQ(absolute(Zero(kUint8) + Dequantised("q", "Relu"), "y"), roundoffs);
   EXPECT_DOUBLE_EQ(absolute(Zero(kUint8) + Dequantised("q", "Sqrt"), "y"), 0);
-  // Codes that no quantiser of the graph makes are multiplied with their scale on both sides.
-  EXPECT_DOUBLE_EQ(absolute(Zero(kUint8) + Dequantised("given", "Relu"), "d"), 0);
+  // A part of a model is fed with what a quantiser has made; weights are the same on both sides.
+  EXPECT_DOUBLE_EQ(absolute(Zero(kUint8) + Dequantised("given", "Relu"), "d"), roundoffs);
+  EXPECT_DOUBLE_EQ(absolute(Zero(kUint8) + Dequantised("w", "Relu"), "d"), 0);
 }
 
 // A product of a matrix with itself, one element of which has flipped.
