@@ -48,6 +48,30 @@ class Float16Range(Case):
         self.assertEqual(self.weights("mixed.onnx"), [20000, 3])
 
 
+class OfMl(Case):
+    def test_what_their_operators_give_is_float32_until_it_is_cast(self):
+        def ml(op, inputs, outputs, **attributes):
+            return helper.make_node(op, inputs, outputs, op + outputs[0], domain="ai.onnx.ml",
+                                    **attributes)
+        nodes = [ml("Scaler", ["x"], ["scaled"], offset=[0.5], scale=[2.0]),
+                 node("Floor", ["scaled"], ["whole"], name="floor"),
+                 helper.make_node("Cast", ["whole"], ["key"], "cast", to=onnx.TensorProto.INT64),
+                 ml("LabelEncoder", ["key"], ["label"], keys_int64s=[0, 1], values_floats=[.5, 2.],
+                    default_float=7.0),
+                 node("Greater", ["label", "one"], ["over"], name="greater"),
+                 node("Where", ["over", "label", "scaled"], ["y"], name="where")]
+        made = model(nodes, [value("x", (1, 4))], [value("y", (1, 4))],
+                     [numpy_helper.from_array(np.array([1], np.float32), "one")])
+        made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+        onnx.save(made, str(self.path("m.onnx")))
+        ended = self.vernier("convert", "m.onnx", "--fp-to-fp16", "-o", "h.onnx")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertNotIn("is not known", ended.out + ended.err)
+        session = onnxruntime.InferenceSession(str(self.path("h.onnx")))
+        fed = {"x": np.array([[0.5, 1.0, 1.5, -3.0]], np.float32)}
+        np.testing.assert_array_equal(session.run(None, fed)[0], [[0, 2, 7, 7]])
+
+
 class OfMicrosoft(Case):
     def test_operators_that_take_no_float16_stay_in_float32(self):
         rng = np.random.default_rng(3)

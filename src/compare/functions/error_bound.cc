@@ -254,16 +254,21 @@ int64_t CountSingleSteps(const Tensor& a, const Tensor& b, const ErrorLimit& lim
 // A flipped step that reaches one of all elements with this probability may have done so.
 constexpr double kChanceOfOne = 0.05;
 
+// A share that was counted on another output is a number of elements again, whatever it is rounded
+// to.
+constexpr double kRoomOfShares = 1 + 0x1p-40;
+
 // How many elements differ by more than rounding, against how many may.
 void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
                    BoundVerdict& verdict) {
-  const ErrorLimit limit{bound.clean, verdict.scale};
+  const double clean = std::hypot(bound.clean, bound.absolute / verdict.scale);
+  const ErrorLimit limit{clean, verdict.scale};
   const ErrorSplit split = SplitErrors(a, b, limit);
   const auto count = static_cast<double>(a.element_count());
   // Whether a flipped step reaches an element is chance: of few elements it may be one.
-  const double expected = bound.allowed * count;
+  const double expected = bound.allowed * count * kRoomOfShares;
   const double most = expected < 1 && expected >= kChanceOfOne ? 1 : std::floor(expected);
-  verdict.clean_bound = bound.clean;
+  verdict.clean_bound = clean;
   verdict.allowed = bound.allowed;
   verdict.beyond = static_cast<double>(split.beyond) / count;
   const auto steps = static_cast<double>(CountSingleSteps(a, b, limit));

@@ -302,12 +302,15 @@ void ErrorPropagation::ApplyNorm(Step& step) {
 // Functions that are exact to a unit of their range. What copies them keeps that, and so does their
 // mean, to which saturated values give nothing else; where they go into other sums and products,
 // they are as typical as other values.
-void ErrorPropagation::AddAbsolute(Step& step) const {
+void ErrorPropagation::AddAbsolute(Step& step) {
   const bool copies = step.rule != nullptr &&
                       (step.rule->kind == ErrorKind::kMove || step.rule->kind == ErrorKind::kCast);
   const std::string_view op = step.node.op_type;
   const bool averages = op == "ReduceMean" || op == "Mean" || op.ends_with("AveragePool");
   if (!copies && !averages) step.error.absolute = 0;
+  if (step.rule != nullptr && step.rule->kind == ErrorKind::kDequantise) {
+    step.error.absolute = ErrorOfRange(step);
+  }
   if (step.rule == nullptr || step.rule->absolute == 0) return;
   OwnVariance variance;
   for (const SideRoundoff& side : step.sides) {

@@ -102,11 +102,17 @@ void ErrorPropagation::FindTypes() {
 
 void ErrorPropagation::FindQuantisers() {
   const OnnxGraph& graph = model_.graph();
+  // Codes that are fed to a part of a model are a quantiser's.
+  for (const OnnxValue& input : graph.inputs) quantised_.insert(input.name);
+  for (const OnnxTensor& tensor : graph.initializers) quantised_.erase(tensor.name);
   for (const OnnxNode& node : graph.nodes) {
     const auto inputs = graph.Inputs(node);
     const auto outputs = graph.Outputs(node);
     if (inputs.empty() || outputs.empty()) continue;
-    if (node.op_type == "QuantizeLinear") to_steps_.insert(inputs[0]);
+    if (node.op_type == "QuantizeLinear") {
+      to_steps_.insert(inputs[0]);
+      quantised_.insert(outputs[0]);
+    }
     if (node.op_type == "DequantizeLinear") from_steps_.insert(outputs[0]);
   }
   // A rectifier is merged with what is before and behind it.

@@ -98,6 +98,7 @@ class ErrorPropagation {
   void NoteWhole(const Step& step);
   void Mirror(Step& step) const;
   void RoundCodes(Step& step);
+  double ErrorOfRange(const Step& step);
   bool IsExactInFloats(const Step& step);
   bool HasPassed(std::string_view name);
   bool LeavesNothing(const Step& step) const;
@@ -136,7 +137,7 @@ class ErrorPropagation {
   void RoundBias(Step& step, int64_t length) const;
   void RoundBiasOfSum(Step& step) const;
   static bool IsSquare(const Step& step);
-  void AddAbsolute(Step& step) const;
+  void AddAbsolute(Step& step);
   // Where a whole model is widened, its casts to the short type go with it; a runtime that widens
   // because it lacks kernels casts nevertheless.
   bool OneSkipsCasts() const {
@@ -163,6 +164,7 @@ class ErrorPropagation {
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
+  std::unordered_set<std::string_view> quantised_;   // written by a QuantizeLinear, or fed
   std::unordered_map<std::string_view, int64_t> step_products_;  // sums of products of steps
   std::unordered_set<std::string_view> kept_;                    // outputs that are read further on
   std::unordered_set<std::string_view> whole_;   // values that are whole numbers, of any type

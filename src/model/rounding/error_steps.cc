@@ -15,6 +15,8 @@ constexpr double kPassedTimes = 1.25;
 constexpr double kTieDeviations = 3;
 // Of the whole numbers that a type has, the sums of two still are.
 constexpr double kWholeShare = 0.25;
+// Of the range from the lowest code to the highest, two units in the last place.
+constexpr double kRangeRoundoffs = 4;
 // So many times a border of a Pad may have what it mirrors.
 constexpr double kMirrored = 2;
 
@@ -59,6 +61,15 @@ void ErrorPropagation::RoundCodes(Step& step) {
   const auto inputs = step.graph.Inputs(step.node);
   const double shift = inputs.empty() ? 0 : passed_on_.Shift(step.node, TypeOf(inputs[0]));
   if (shift > 0) Add(step, 1, 1, kRoundingRms * shift);
+}
+
+// Some runtimes make one function of both quantisers, which rounds in floats between the ends of
+// the range: exact to a unit of that, not of each value. In the tensor's own unit.
+double ErrorPropagation::ErrorOfRange(const Step& step) {
+  const auto inputs = step.graph.Inputs(step.node);
+  if (!IsFloat(step.type) || inputs.empty() || !quantised_.contains(inputs[0])) return 0;
+  const double range = passed_on_.Range(step.node, TypeOf(inputs[0]));
+  return kRangeRoundoffs * range * std::max(step.sides[0].summed, step.sides[1].summed);
 }
 
 // What lies at the border is there twice.

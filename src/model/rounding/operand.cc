@@ -1,5 +1,8 @@
 #include "model/rounding/operand.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/elements/element_blocks.h"
 #include "kernels/elements/tensor_elements.h"
 #include "model/onnx/mapped_weight.h"
@@ -50,6 +53,22 @@ std::optional<Operand> OperandFinder::Find(std::string_view name) {
   Operand operand{AsDoubles(mapped->values), {}, mapped->values.dims()};
   operand.b = operand.a;
   return operand;
+}
+
+double ShareOfLines(const Operand& operand, size_t axis, const std::vector<double>& times,
+                    double limit) {
+  size_t behind = 1;
+  for (size_t i = axis + 1; i < operand.dims.size(); ++i) {
+    behind *= static_cast<size_t>(operand.dims[i]);
+  }
+  std::vector<bool> reached(operand.a.size() / times.size());
+  for (size_t i = 0; i < operand.a.size(); ++i) {
+    const double difference = std::fabs(operand.a[i] - operand.b[i]);
+    if (difference * times[i / behind % times.size()] <= limit) continue;
+    reached[i / (behind * times.size()) * behind + i % behind] = true;
+  }
+  const auto count = static_cast<double>(std::ranges::count(reached, true));
+  return count / std::max(static_cast<double>(reached.size()), 1.0);
 }
 
 // An initializer, or what a Constant node holds.

@@ -34,6 +34,11 @@ class OperandFinder {
   bool found_constants_ = false;
 };
 
+/// Of the lines along an axis, the share with a difference of both sides that is beyond the limit
+/// when it is multiplied by what its place has in `times`.
+double ShareOfLines(const Operand& operand, size_t axis, const std::vector<double>& times,
+                    double limit);
+
 /// Calls `visit(values_of_a, values_of_b)`, pointers to as many values as there are operands, for
 /// every element of what the operands make together. False, without a call, where their shapes do
 /// not fit.

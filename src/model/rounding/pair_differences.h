@@ -13,6 +13,13 @@
 
 namespace vernier {
 
+/// The root mean square; 0 without values.
+inline double Rms(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += Square(value);
+  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
+
 /// Differences of pairs of values that one element of an output has on both sides; those that are
 /// not finite are left out.
 class PairDifferences {

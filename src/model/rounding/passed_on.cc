@@ -68,6 +68,8 @@ bool WithFunction(const OnnxModel& model, const OnnxNode& node, size_t inputs, V
   if (op == "Erf") return visit([](const double* x) { return std::erf(x[0]); });
   if (op == "Exp") return visit([](const double* x) { return std::exp(x[0]); });
   if (op == "Log") return visit([](const double* x) { return std::log(x[0]); });
+  if (op == "Sin") return visit([](const double* x) { return std::sin(x[0]); });
+  if (op == "Cos") return visit([](const double* x) { return std::cos(x[0]); });
   if (op == "Sqrt") return visit([](const double* x) { return std::sqrt(x[0]); });
   if (op == "Identity" || op == "Cast") return visit([](const double* x) { return x[0]; });
   return false;
@@ -96,12 +98,6 @@ ByteRange RangeOf(const std::vector<double>& values) {
 }
 
 bool IsOne(int64_t number) { return number == 1; }
-
-double Rms(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += Square(value);
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
-}
 
 // Sums over the elements of each place along an axis.
 struct AxisSums {
@@ -313,7 +309,7 @@ std::optional<PassedOn> PassedDifferences::OfConvolution(const OnnxNode& node,
   return PassedOn{kAlike * std::sqrt(mean) / scale, largest / scale, reached, 0, 0};
 }
 
-std::optional<PassedOn> PassedDifferences::OfProduct(const OnnxNode& node) {
+std::optional<PassedOn> PassedDifferences::OfProduct(const OnnxNode& node, PassedLimits limits) {
   auto x = Factor(node, 0), w = Factor(node, 1);
   const auto outputs = model_.graph().Outputs(node);
   const auto y = outputs.empty() ? std::nullopt : operands_.Find(outputs[0]);
@@ -338,7 +334,11 @@ std::optional<PassedOn> PassedDifferences::OfProduct(const OnnxNode& node) {
   const double scale = Rms(y->a);
   if (!(scale > 0)) return {};
   const double rms = std::max(kAlike * std::sqrt(mean), RmsOfSums(*x, *w, by_rows));
-  return PassedOn{rms / scale, largest / scale, 0, 0, 0};
+  const double rows = ShareOfLines(*x, x->dims.size() - 1, of_w.largest, limits.differs * scale);
+  const double columns = ShareOfLines(*w, axis, of_x.largest, limits.differs * scale);
+  // What one factor alone makes is known of its rows already.
+  const double reached = rows > 0 && columns > 0 ? rows + columns - rows * columns : 0;
+  return PassedOn{rms / scale, largest / scale, reached, 0, 0};
 }
 
 // An element of the output differs by no more than the largest difference of its window, and each
@@ -374,8 +374,11 @@ std::optional<PassedOn> PassedDifferences::Of(const OnnxNode& node, size_t outpu
   if (op == "DynamicQuantizeLSTM") return OfLstm(node, output, limits);
   if (IsInOperators("Gather Slice Split", op)) return OfPart(node, output, limits);
   if (output > 0) return {};
+  if (IsInOperators("Reshape Flatten Squeeze Unsqueeze Transpose", op)) {
+    return OfCopies(node, limits);
+  }
   if (IsInOperators("Conv ConvInteger ConvTranspose", op)) return OfConvolution(node, limits);
-  if (IsInOperators("MatMul MatMulInteger Gemm", op)) return OfProduct(node);
+  if (IsInOperators("MatMul MatMulInteger Gemm", op)) return OfProduct(node, limits);
   if (op == "MaxPool") return OfLargest(node);
   if (IsInOperators("ReduceMax ReduceMin", op)) return OfExtremes(node, limits);
   if (IsInOperators("ReduceMean ReduceSum GlobalAveragePool", op)) return OfSums(node, limits);

@@ -50,6 +50,10 @@ class PassedDifferences {
   /// DequantizeLinear of codes of that type. Where they are not known they count as typical ones.
   double Shift(const OnnxNode& node, DType codes);
 
+  /// From the lowest code to the highest, as a DequantizeLinear of codes of that type scales them;
+  /// 0 where its scale is not known.
+  double Range(const OnnxNode& node, DType codes);
+
   /// Whether a tensor has whole numbers of at most that size on both sides, as far as is known.
   bool IsWhole(std::string_view name, double most);
 
@@ -61,11 +65,12 @@ class PassedDifferences {
   std::optional<PassedOn> OfSteps(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfRange(const OnnxNode& node, size_t output, PassedLimits limits);
   std::optional<PassedOn> OfConvolution(const OnnxNode& node, PassedLimits limits);
-  std::optional<PassedOn> OfProduct(const OnnxNode& node);
+  std::optional<PassedOn> OfProduct(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfLargest(const OnnxNode& node);
   std::optional<PassedOn> OfExtremes(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfTopValues(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfSums(const OnnxNode& node, PassedLimits limits);
+  std::optional<PassedOn> OfCopies(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfPart(const OnnxNode& node, size_t output, PassedLimits limits);
   std::optional<PassedOn> OfGatheredElements(const OnnxNode& node, PassedLimits limits);
   std::optional<PassedOn> OfNormalisation(const OnnxNode& node, PassedLimits limits);

@@ -130,6 +130,14 @@ std::optional<PlacesOfAxes> PassedDifferences::PlacesOfPart(const OnnxNode& node
   return node.op_type == "Slice" ? PlacesOfSlice(node, dims) : PlacesOfGather(node, dims);
 }
 
+std::optional<PassedOn> PassedDifferences::OfCopies(const OnnxNode& node, PassedLimits limits) {
+  const auto x = Find(node, 0);
+  if (!x) return {};
+  PairDifferences differences;
+  for (size_t i = 0; i < x->a.size(); ++i) differences.Add(x->a[i], x->b[i]);
+  return differences.Take(limits.differs);
+}
+
 std::optional<PassedOn> PassedDifferences::OfPart(const OnnxNode& node, size_t output,
                                                   PassedLimits limits) {
   const auto x = Find(node, 0);

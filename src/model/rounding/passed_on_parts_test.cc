@@ -83,6 +83,20 @@ TEST(PassedOnPartsTest, ChannelsOfOnePixelAreARowOfASoftmax) {
   EXPECT_FALSE(Passed(node, kOnes, Flipped(0), {1, 2, 3}));
 }
 
+TEST(PassedOnPartsTest, WhatOnlyHasAnotherShapeDiffersAsMuch) {
+  const std::string axes = WeightOf("axes", {1}, {0});
+  const double same = Passed(Do("Identity", {"x"}, "y"), kOnes, Flipped(2))->rms;
+  EXPECT_EQ(Passed(axes + Do("Unsqueeze", {"x", "axes"}, "y"), kOnes, Flipped(2))->rms, same);
+  EXPECT_EQ(Passed(Do("Transpose", {"x"}, "y"), kOnes, Flipped(2))->rms, same);
+}
+
+TEST(PassedOnPartsTest, AWaveMakesOfAFlipWhatItsSlopeSays) {
+  const double scale = std::sqrt((11 * std::pow(std::sin(1), 2) + std::pow(std::sin(2), 2)) / 12);
+  EXPECT_NEAR(Passed(Do("Sin", {"x"}, "y"), kOnes, Flipped(2))->largest,
+              (std::sin(2) - std::sin(1)) / scale, 1e-12);
+  EXPECT_TRUE(Passed(Do("Cos", {"x"}, "y"), kOnes, Flipped(2)));
+}
+
 // Logits of 1e8 are eight apart from one roundoff to the next.
 TEST(PassedOnPartsTest, ASoftmaxOfHugeLogitsShowsNothingOfThem) {
   const auto predicted = [](float logit) {

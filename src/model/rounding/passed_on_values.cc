@@ -270,6 +270,15 @@ double PassedDifferences::Shift(const OnnxNode& node, DType codes) {
   return std::sqrt(shifts / values);
 }
 
+double PassedDifferences::Range(const OnnxNode& node, DType codes) {
+  const int bits = IsIntegral(codes) ? BitsOf(codes) : 0;
+  const auto scale = bits > 0 ? Find(node, 1) : std::nullopt;
+  if (!scale) return 0;
+  double largest = 0;
+  for (const double each : scale->a) largest = std::max(largest, std::fabs(each));
+  return std::exp2(bits) * largest;
+}
+
 bool PassedDifferences::IsWhole(std::string_view name, double most) {
   const auto values = operands_.Find(name);
   const auto is_whole = [&](double x) { return x == std::nearbyint(x) && std::fabs(x) <= most; };

@@ -9,6 +9,7 @@
 #include "model/onnx/onnx_attributes.h"
 #include "model/onnx/onnx_order.h"
 #include "model/onnx/operator_list.h"
+#include "model/shapes/ml_types.h"
 #include "model/shapes/onnx_infer_codes.h"
 #include "model/shapes/onnx_infer_rules.h"
 
@@ -130,6 +131,7 @@ class Inference {
   void Visit(const OnnxNode& node);
   void VisitCall(const OnnxNode& node, const OnnxFunction& function);
   void VisitControlFlow(const OnnxNode& node);
+  void VisitMl(const OnnxNode& node);
   std::span<const KnownValue> InputsOf(const OnnxNode& node);
   void Store(std::string_view name, const KnownValue& inferred);
 
@@ -197,8 +199,18 @@ void Inference::VisitCall(const OnnxNode& node, const OnnxFunction& function) {
   }
 }
 
+void Inference::VisitMl(const OnnxNode& node) {
+  NodeAttributes attributes(model_, node);
+  const NodeFacts facts{node, graph_.Inputs(node), InputsOf(node), attributes, model_.opset()};
+  const std::span<const std::string_view> outputs = graph_.Outputs(node);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Store(outputs[i], {MlTypeOf(facts, i), std::nullopt, std::nullopt});
+  }
+}
+
 void Inference::Visit(const OnnxNode& node) {
   if (const OnnxFunction* function = calls_.Find(node)) return VisitCall(node, *function);
+  if (node.domain == "ai.onnx.ml") return VisitMl(node);
   if (!IsStandardDomain(node.domain)) return;
   if (node.op_type == "If" || node.op_type == "Loop" ||
       (node.op_type == "Scan" && model_.opset() >= 9)) {

@@ -20,8 +20,9 @@ struct InferredType {
 };
 
 /// One entry per name. Operators of other domains and values that are not tensors stay unknown; so
-/// do the ranks of what model-local functions give, and all of those that import another opset of
-/// ai.onnx than the model does. Source of the rules: ONNX's operator definitions up to version 25.
+/// do the ranks of what model-local functions and operators of ai.onnx.ml give, and all of those
+/// that import another opset of ai.onnx than the model does. Source of the rules: ONNX's operator
+/// definitions up to version 25.
 std::vector<InferredType> InferTypes(const OnnxModel& model,
                                      std::span<const std::string_view> names);
 

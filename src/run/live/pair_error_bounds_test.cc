@@ -9,6 +9,7 @@
 #include "compare/outputs/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
 #include "model/rounding/error_test_graphs.h"
+#include "run/live/predicted_bound.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -67,6 +68,21 @@ TEST(PairErrorBoundsTest, NoNoiseTellsNothing) {
   const ErrorBound* bound = measured.For(0, 1, outputs, outputs).Find("y");
   EXPECT_DOUBLE_EQ(bound->rms, predicted.For(0, 1, outputs, outputs).Find("y")->rms);
   EXPECT_EQ(bound->why, "float32, graph not known, no noise measured");
+}
+
+// Both round a value between two floats, to either of them.
+TEST(PairErrorBoundsTest, NoBoundIsBelowAUnitOfTheLargestElement) {
+  const auto passes = [](std::vector<float> a, std::vector<float> b) {
+    const Tensor first = Floats(std::move(a)), second = Floats(std::move(b));
+    return MeasureAgainstBound(first, second, MakeBound(ErrorPrediction(), first, true))->passed;
+  };
+  const float next = std::nextafter(62.0F, 63.0F), second = std::nextafter(next, 63.0F);
+  EXPECT_TRUE(passes({62}, {next}));
+  EXPECT_TRUE(passes({next}, {62}));
+  EXPECT_TRUE(passes({next, 1, 0}, {62, 1, 0}));
+  EXPECT_FALSE(passes({62}, {second}));
+  EXPECT_TRUE(passes({1}, {std::nextafter(1.0F, 2.0F)}));
+  EXPECT_FALSE(passes({1e-3F, 1}, {2e-3F, 1}));
 }
 
 TEST(PairErrorBoundsTest, IntegersAreExactUnlessTheyAreNoisy) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/elements/tensor_elements.h"
+#include "kernels/measures/magnitudes.h"
 #include "model/rounding/error_growth.h"
 #include "run/live/pair_error_bounds.h"
 #include "util/text/number_text.h"
@@ -37,6 +39,21 @@ double ReachedShare(const ErrorPrediction& prediction, const Tensor& tensor) {
   const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
   const double with_row = reached + static_cast<double>(RowLength(tensor.dims())) / count;
   return with_row < kMostReached ? with_row : reached;
+}
+
+// Both sides may round a value to either of the floats beside it: relative to the largest element,
+// and no less than a roundoff, for what is only copied may lose its subnormal numbers.
+double LeastBound(const Tensor& tensor, double expected) {
+  constexpr double kRoom = 1 + 0x1p-20;  // the other side's largest element may be the smaller one
+  const double roundoff =
+      std::min(UnitRoundoff(PartOf(tensor.dtype())), UnitRoundoff(DType::kFloat32));
+  const bool is_real = Kind(tensor.dtype()) == DTypeKind::kFloat;
+  if (expected > 2 * roundoff || !is_real || tensor.bytes().empty()) return roundoff;
+  const Magnitudes values = MeasureMagnitudes(Elements(tensor));
+  const double largest = std::max(std::fabs(values.min), std::fabs(values.max));
+  if (!(largest > 0) || !std::isfinite(largest)) return roundoff;
+  const double unit = 2 * roundoff * std::exp2(std::floor(std::log2(largest)));
+  return std::max(kRoom * unit / largest, roundoff);
 }
 
 std::string Count(int64_t count, std::string_view what) { return ", " + Counted(count, what); }
@@ -96,11 +113,11 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
   bound.why = DescribeBound(prediction, dtype, graph_known);
   bound.since = prediction.since;
   if (HoldsFloats(dtype)) {
-    // Even what is only copied may lose its subnormal numbers.
-    const double floor = std::min(UnitRoundoff(PartOf(dtype)), UnitRoundoff(DType::kFloat32));
     bound.roundoff = UnitRoundoff(prediction.coarsest);
     const bool is_short = prediction.alike && bound.roundoff > UnitRoundoff(DType::kFloat32);
-    bound.rms = std::max(prediction.rms * varies * (is_short ? kShortTimes : 1), floor);
+    bound.rms = prediction.rms * varies * (is_short ? kShortTimes : 1);
+    const double floor = LeastBound(tensor, std::min(bound.rms, prediction.clean));
+    bound.rms = std::max(bound.rms, floor);
     bound.element = kElementSteps * prediction.step;
     bound.largest = kTailTimes * prediction.largest;
     bound.absolute = prediction.absolute;
