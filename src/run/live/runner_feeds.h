@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,11 +33,7 @@ class RunnerFeeds {
   /// `maps` are what --map-inputs says of them.
   RunnerFeeds(const RunPlan& plan, Result<InputMaps> maps, const std::deque<RunnerSession>& runners,
               const LiveSteps& steps, RunnerReports& reports)
-      : plan_(plan),
-        maps_(std::move(maps)),
-        runners_(runners),
-        steps_(steps),
-        reports_(reports) {}
+      : plan_(plan), maps_(std::move(maps)), runners_(runners), steps_(steps), reports_(reports) {}
 
   /// That of the maps: without them nothing can be coerced.
   Status status() const { return maps_.status(); }
@@ -84,7 +81,9 @@ class RunnerFeeds {
   CoerceOptions OptionsFor(size_t index) const;
   Result<CoercedFeed> OfFeed(int64_t iteration, Result<CoercedFeed> fits) const;
   Status CheckGivenTokens() const;
-  Status CheckChosenTokens(size_t index, const TensorMap& fed) const;
+  Status CheckMadeTokens(size_t index, const TensorMap& fed) const;
+  Status CheckMadeToken(size_t index, const std::string& input, std::string_view made,
+                        const TensorMap& fed) const;
   std::span<const TensorInfo> MadeFor(size_t index) const;
   Status CheckShapes() const;
 
