@@ -73,7 +73,10 @@ std::vector<std::string> LiveSteps::MayStay(size_t index) const {
     const TensorInfo* const info = FindInfo(runners_[index].session().inputs, input);
     const bool ids =
         info != nullptr && (info->dtype == DType::kInt32 || info->dtype == DType::kInt64);
-    if (ids && !tokens_.TablesOfInput(index, input).empty()) std::erase(outputs, output);
+    const bool looked_up = ids && !tokens_.TablesOfInput(index, input).empty();
+    // No worker keeps texts.
+    const bool texts = info != nullptr && info->dtype == DType::kString;
+    if (looked_up || texts) std::erase(outputs, output);
   }
   return outputs;
 }
