@@ -84,8 +84,19 @@ bool Keeps(const std::vector<IterationRange>& ranges, size_t iteration) {
   return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), holds);
 }
 
-// Leaves the selected tensors, of which every iteration has to have each.
-Status KeepTensors(const FileSelection& selection, size_t iteration, TensorMap& tensors) {
+// Of a decoding, the logits: they say where tokens diverge, from where on nothing is compared.
+// Empty: all tensors are kept, or they are among those that are, or it is none.
+std::string LogitsToKeep(const FileSelection& selection, size_t run) {
+  const std::vector<std::string>& patterns = selection.plan.tensors;
+  const SavedFeeding feeding = ReadFeeding(selection.source.reader->runs()[run].steps);
+  const bool wanted = !patterns.empty() && feeding.tokens && feeding.plan.decodes();
+  if (!wanted || MatchesAny(feeding.tokens->logits, patterns)) return "";
+  return feeding.tokens->logits;
+}
+
+// Leaves the selected tensors, of which every iteration has to have each, and `also`.
+Status KeepTensors(const FileSelection& selection, size_t iteration, const std::string& also,
+                   TensorMap& tensors) {
   if (selection.plan.tensors.empty()) return {};
   for (const std::string& pattern : selection.plan.tensors) {
     const auto fits = [&](const NamedTensor& tensor) {
@@ -97,7 +108,7 @@ Status KeepTensors(const FileSelection& selection, size_t iteration, TensorMap& 
                            FormatTensorNames(tensors));
   }
   std::erase_if(tensors, [&](const NamedTensor& tensor) {
-    return !MatchesAny(tensor.name, selection.plan.tensors);
+    return tensor.name != also && !MatchesAny(tensor.name, selection.plan.tensors);
   });
   return {};
 }
@@ -109,11 +120,12 @@ Status ForEachSelected(const FileSelection& selection, const SelectedSink& sink)
   ResultsReader& reader = *selection.source.reader;
   for (size_t position = 0; position < selection.runs.size(); ++position) {
     const size_t run = selection.runs[position];
+    const std::string also = LogitsToKeep(selection, run);
     for (size_t i = 0; i < reader.runs()[run].iterations; ++i) {
       if (!Keeps(selection.plan.iterations, i)) continue;
       VERNIER_TRY(CheckInterrupted(selection.interrupted));
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, reader.Read(run, i));
-      VERNIER_TRY(KeepTensors(selection, i, result.outputs));
+      VERNIER_TRY(KeepTensors(selection, i, also, result.outputs));
       VERNIER_TRY(sink(position, i, result));
     }
   }
@@ -180,6 +192,11 @@ Status SelectData(const DataSelectionPlan& plan, const std::atomic<int>& interru
   if (outputs) {
     const bool keeps = KeepsOrigin(SingleFileFormat(plan.output));
     NoteLostOrigin(*selection.source.reader, selection.runs, keeps, plan.output, log);
+    for (const size_t run : selection.runs) {
+      const std::string also = LogitsToKeep(selection, run);
+      if (also.empty()) continue;
+      log.Once(Severity::kInfo, "'" + also + "' is kept, too: it shows where tokens diverge");
+    }
   }
   return outputs ? WriteSelectedOutputs(selection) : WriteSelectedInputs(selection);
 }

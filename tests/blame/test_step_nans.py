@@ -145,8 +145,12 @@ class StepNans(Case):
         self.assertIn("was compared: add --tokens to compare the steps after it", said)
 
     def test_without_a_fault_nothing_is_blamed(self):
-        _, found = self.search(0.0, 0)
+        said, found = self.search(0.0, 4)
         self.assertEqual(found["culprits"], [])
+        # 4 steps show nothing of y.
+        self.assertIn("Not finished: at 4 of 24 steps an output was not compared: it is the same "
+                      "NaN or infinities on both sides", said)
+        self.assertNotIn("Nothing is to blame", said)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,24 @@
 """vernier data select: iterations, tensors and runners of a saved file."""
 
+import sys
 import unittest
+
+import numpy as np
 
 from program import ramp, same_tensors
 from test_data import ARRAYS, DataCase, load_feeds, load_runs
+
+# Counts up; behind a 4 the next two tokens are as good as equal, and b.py takes the other one.
+DECODES = """
+import numpy as np
+
+def infer(feed):
+    ids = feed["ids"]
+    logits = np.eye(8, dtype="f4")[(ids + 1) % 8]
+    if ids[0, -1] == 4:
+        logits[0, -1, 6] = 1.05 if __file__.endswith("b.py") else 0.95
+    return {"logits": logits, "present": np.concatenate([feed["past"], ids.astype("f4")], axis=1)}
+"""
 
 
 class Select(DataCase):
@@ -40,6 +55,24 @@ class Select(DataCase):
                          [timed.format("openvino", 0)])
         self.refuses(2, "has no runner 'trt'; there are ['onnxrt', 'openvino', 'trt-runner-N0",
                      "select", "a.json", "-o", "x.json", "--runners", "trt")
+
+    def test_of_a_decoding_the_logits_are_kept_too(self):
+        """Behind the step at which its tokens diverge nothing is compared."""
+        for name in ("a", "b"):
+            self.path(name + ".py").write_text(DECODES, encoding="utf-8")
+        np.savez(self.path("x.npz"), ids=np.array([[1, 2]], "i8"), past=np.zeros((1, 0), "f4"))
+        for name in ("a", "b"):
+            ended = self.vernier("run", "--runner", f"{name}={name}.py", "--python",
+                                 sys.executable, "--load-inputs", "x.npz", "--feed-back",
+                                 "present:past", "--decode", "greedy:logits=ids", "--steps", "5",
+                                 "--save-outputs", f"{name}.npz")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.does("select", f"{name}.npz", "--tensors", "present", "-o", f"{name}s.npz")
+        said = self.does("select", "a.npz", "--tensors", "present", "-o", "again.npz")
+        self.assertIn("'logits' is kept, too: it shows where tokens diverge", said)
+        codes = [self.vernier("compare", *files, "--atol", "0.2").code
+                 for files in (("a.npz", "b.npz"), ("as.npz", "bs.npz"))]
+        self.assertEqual(codes, [0, 0])
 
     def test_what_is_not_there_is_an_error_and_leaves_no_file(self):
         self.save_feeds("a.json", ramp(3))

@@ -1,5 +1,6 @@
 """Token ids that are fed to an embedding: beyond its rows they are refused before anything runs."""
 
+import json
 import unittest
 
 import numpy as np
@@ -140,11 +141,11 @@ class AdvancedPositions(Case):
 class FedBackIds(Case):
     """A label that the model itself makes, and looks up at the next step (transducers, CTC)."""
 
-    def test_such_a_state_is_looked_at_at_each_step(self):
+    def write_counter(self, name, rows):
         info = [helper.make_tensor_value_info(*value) for value in (
             ("label", TensorProto.INT64, [1, 1]), ("h", TensorProto.FLOAT, [1, 4]),
             ("new_label", TensorProto.INT64, [1, 1]), ("new_h", TensorProto.FLOAT, [1, 4]))]
-        table = np.random.default_rng(3).normal(size=(16, 4)).astype("f4")
+        table = np.random.default_rng(3).normal(size=(rows, 4)).astype("f4")
         nodes = [helper.make_node("Gather", ["table", "label"], ["row"], name="embed"),
                  helper.make_node("ReduceMean", ["row"], ["mean"], axes=[1], keepdims=0),
                  helper.make_node("Add", ["mean", "h"], ["sum"]),
@@ -154,17 +155,38 @@ class FedBackIds(Case):
                                   [numpy_helper.from_array(table, "table"),
                                    numpy_helper.from_array(np.array([[1]], "i8"), "one")])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8), str(self.path("m.onnx")))
+                                    ir_version=8), str(self.path(name)))
+
+    def test_such_a_state_is_looked_at_at_each_step(self):
+        self.write_counter("m.onnx", 16)
         for runners in (("a=onnxrt m.onnx",), ("a=onnxrt m.onnx", "b=onnxrt m.onnx")):
             named = [word for runner in runners for word in ("--runner", runner)]
-            for steps, code in ((16, 0), (17, 3)):
+            for steps, code in ((16, 0), (17, 6)):
                 with self.subTest(runners=runners, steps=steps):
                     ended = self.vernier("run", *named, "--feed-back", "auto", "--steps",
                                          str(steps))
                     said = ended.out + ended.err
                     self.assertEqual(ended.code, code, said)
-                    self.assertEqual("input 'label': token 16 at (0, 0) is not in the vocabulary"
-                                     in said, code == 3, said)
+                    self.assertEqual("FAILED: gave token 16 at step 15 of sequence 0, and its "
+                                     "table 'table', in which Gather 'embed' looks it up, has 16 "
+                                     "rows, from 0 to 15" in said, code == 6, said)
+
+    def test_one_beyond_the_table_ends_its_runner_alone(self):
+        self.write_counter("m.onnx", 16)
+        self.write_counter("wide.onnx", 32)
+        for state in ("own", "cross"):
+            with self.subTest(state=state):
+                ended = self.vernier("run", "--runner", "a=onnxrt wide.onnx", "--runner",
+                                     "b=onnxrt m.onnx", "--runner", "c=onnxrt wide.onnx",
+                                     "--pairs", "all", "--feed-back", "auto", "--steps", "20",
+                                     "--state", state, "--save-record", "r.json")
+                said = ended.out + ended.err
+                self.assertEqual(ended.code, 6, said)
+                record = json.loads(self.path("r.json").read_text(encoding="utf-8"))
+                failed = [r["name"] for r in record["runners"] if r.get("failure")]
+                self.assertEqual(failed, ["b"], said)
+                pairs = {(p["first"], p["second"]): p for p in record["pairs"]}
+                self.assertEqual(pairs["a", "c"]["compared_iterations"], 20)
 
 
 class SmallTables(Case):

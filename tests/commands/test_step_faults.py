@@ -4,6 +4,8 @@ whose state nobody knows. Both are of that runner alone."""
 import sys
 import unittest
 
+import numpy as np
+
 from steps_case import StepsCase
 
 # At call 3 it hands on what is put there for {wrong}.
@@ -24,6 +26,25 @@ class Sums:
 
 def load(path):
     return Sums()
+"""
+
+# A cache that takes a second element at step 4, and has one at most from step 6 on; and a state
+# that grows late.
+GROWS = """
+import numpy as np
+
+step = 0
+
+def infer(feed):
+    global step
+    step += 1
+    cache = feed["cache"]
+    if step in (1, 5):
+        cache = np.concatenate([cache, feed["x"]], axis=1)
+    if step > 6:
+        cache = cache[:, -1:]
+    still = feed["still"] if step != 4 else np.zeros((1, 2), "f4")
+    return {"y": feed["x"] + cache.sum(axis=1, keepdims=True), "cached": cache, "stays": still}
 """
 
 HIDDEN = """
@@ -58,9 +79,11 @@ def infer(feed):
 
 
 class StepFaults(StepsCase):
-    def run_three(self, wrong, *words):
+    def run_three(self, wrong, *words, declared=True):
         self.recurrent("a.onnx")
-        self.path("b.py").write_text(SUMS.format(wrong=wrong), encoding="utf-8")
+        text = SUMS.format(wrong=wrong)
+        text = text if declared else text.replace("input_metadata", "not_looked_at")
+        self.path("b.py").write_text(text, encoding="utf-8")
         self.path("c.py").write_text(SUMS.format(wrong="new"), encoding="utf-8")
         ended = self.vernier("run", "--runner", "b=b.py", "--runner", "c=c.py", "--runner",
                              "d=c.py", "--python", sys.executable, "--iterations", "2",
@@ -87,6 +110,47 @@ class StepFaults(StepsCase):
                                   "takes float32 (1, 4)", failed["b"])
                     pairs = {(p["first"], p["second"]): p for p in self.record()["pairs"]}
                     self.assertEqual(pairs["c", "d"]["compared_iterations"], 10)
+
+    def test_so_does_one_that_declares_nothing_and_changes_its_state(self):
+        for wrong, given in (("new.astype('c8')", "complex64 (1, 4)"),
+                             ("new.astype('f2')", "float16 (1, 4)"),
+                             ("new.astype('i4')", "int32 (1, 4)"), ("new[0]", "float32 (4,)"),
+                             ("new[:, :1]", "float32 (1, 1)")):
+            for more in ((), ("--parallel",)):
+                with self.subTest(wrong=wrong, more=more):
+                    code, said = self.run_three(wrong, *more, declared=False)
+                    self.assertEqual(code, 6, said)
+                    failed = self.failed()
+                    self.assertEqual(list(failed), ["b"], said)
+                    self.assertIn(f"gave output 'hn' as {given} at step 2 of sequence 0, and the "
+                                  "input 'h' of the next step, which is fed with it (--feed-back), "
+                                  "is not declared, and took float32 (1, 4)", failed["b"])
+                    pairs = {(p["first"], p["second"]): p for p in self.record()["pairs"]}
+                    self.assertEqual(pairs["c", "d"]["compared_iterations"], 10)
+
+    def test_nor_does_it_end_a_run_that_crosses_states(self):
+        self.path("b.py").write_text(SUMS.format(wrong="new[0]").replace("input_metadata", "_"),
+                                     encoding="utf-8")
+        self.path("c.py").write_text(SUMS.format(wrong="new"), encoding="utf-8")
+        ended = self.vernier("run", "--runner", "c=c.py", "--runner", "b=b.py", "--runner",
+                             "d=c.py", "--python", sys.executable, "--steps", "5", "--step-slice",
+                             "x:axis=1,size=4", "--feed-back", "hn:h", "--pairs", "first",
+                             "--state", "cross", "--save-record", "r.json")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 6, said)
+        self.assertEqual(list(self.failed()), ["b"], said)
+        pairs = {(p["first"], p["second"]): p for p in self.record()["pairs"]}
+        self.assertEqual(pairs["c", "d"]["compared_iterations"], 5)
+
+    def test_a_state_that_nobody_declares_may_grow_at_any_step_and_be_cut_then(self):
+        for name in ("a", "b"):
+            self.path(name + ".py").write_text(GROWS, encoding="utf-8")
+        np.savez(self.path("x.npz"), x=np.ones((1, 9), "f4"), cache=np.zeros((1, 0), "f4"),
+                 still=np.zeros((1, 1), "f4"))
+        ended = self.vernier("run", "--runner", "a=a.py", "--runner", "b=b.py", "--python",
+                             sys.executable, "--load-inputs", "x.npz", "--step-slice",
+                             "x:axis=1,size=1", "--feed-back", "cached:cache", "stays:still")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_logits_of_a_step_that_choose_no_token_fail_their_runner_alone(self):
         # The step itself is compared: other shapes are a mismatch.

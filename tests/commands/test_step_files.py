@@ -2,6 +2,7 @@
 run has other sequences or steps than the file."""
 
 import json
+import shutil
 import sys
 import unittest
 import zipfile
@@ -36,6 +37,25 @@ def infer(feed):
     global h
     h = np.tanh({gain} * h + feed["x"])
     return {{"y": h}}
+"""
+
+# Kills the whole run at step 7 while there is a file called "fatal", when some steps have their
+# files.
+KILLED = """
+import os, signal, time
+
+calls = 0
+
+def infer(feed):
+    global calls
+    calls += 1
+    if os.path.exists("fatal") and calls == 8:
+        end = time.monotonic() + 20
+        while time.monotonic() < end and not os.path.exists("o/0000000004.json"):
+            time.sleep(0.01)
+        os.kill(os.getppid(), signal.SIGKILL)
+    new = feed["x"] + feed["h"]
+    return {"y": new, "hn": new}
 """
 
 
@@ -124,6 +144,40 @@ class StepFiles(StepsCase):
             self.assertEqual(code, 3, said)
             self.assertIn("--resume: 'o.json' does not say which steps it holds", said)
             self.assertEqual(self.path("o.json").read_bytes(), saved)
+
+    def test_a_folder_that_was_not_filled_is_resumed(self):
+        """Its files do not say their steps; the parts beside it do."""
+        self.path("sum.py").write_text(KILLED, encoding="utf-8")
+        model = ("--runner", "a=sum.py")
+        words = ("--feed-back", "hn:h", "--load-inputs", "x.npz", "--step-slice",
+                 "x:axis=1,size=4", "--python", sys.executable)
+        np.savez(self.path("x.npz"), x=np.ones((1, 48), "f4"), h=np.zeros((1, 4), "f4"))
+
+        def run(*more):
+            ended = self.vernier("run", *model, *words, "--save-outputs", *more)
+            return ended.code, ended.out + ended.err
+
+        self.assertEqual(run("whole")[0], 0)
+        self.path("fatal").write_text("", encoding="utf-8")
+        code, said = run("o")
+        self.assertEqual(code, -9, said)
+        self.path("fatal").unlink()
+        shutil.copytree(self.path("o.partial"), self.path("parts"))
+        code, said = run("o", "--resume")
+        self.assertEqual(code, 0, said)
+        self.assertIn("saved iterations: a: ", said)
+        for step in range(12):
+            name = f"{step:010}.json"
+            made, whole = (json.loads((self.path(folder) / name).read_text(encoding="utf-8"))
+                           ["lst"][0][1][0]["outputs"] for folder in ("o", "whole"))
+            self.assertEqual(made, whole, step)
+        # The folder of these parts is elsewhere.
+        shutil.rmtree(self.path("o"))
+        self.path("parts").rename(self.path("o.partial"))
+        code, said = run("o", "--resume")
+        self.assertEqual(code, 0, said)
+        self.assertIn(".json' is missing, into which it may have been moved: put that back if it "
+                      "is elsewhere", said)
 
     def test_json_of_another_number_of_steps_is_not_compared(self):
         self.recurrent("m.onnx")

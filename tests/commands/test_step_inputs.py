@@ -211,6 +211,63 @@ class FirstStates(StepsCase):
         self.assertEqual([one["y"].shape for one in iterations], [(3, 2)] * 4 + [(1, 2)] * 4)
         self.assertTrue(np.array_equal(iterations[3]["y"], np.full((3, 2), 4, "f4")))
 
+    def test_zeros_have_the_batch_of_a_slice(self):
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 4])
+                for n in ("x", "h", "hn")}
+        graph = helper.make_graph([helper.make_node("Add", ["h", "x"], ["hn"])], "g",
+                                  [info["x"], info["h"]], [info["hn"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        self.save_feeds("feeds.json", [{"x": np.ones((6, 4), "f4")}])
+        for words in (("--load-inputs", "feeds.json"), ("--steps", "3")):
+            with self.subTest(words=words):
+                ended = self.vernier("run", "m.onnx", "--onnxrt", *words, "--feed-back", "hn:h",
+                                     "--step-slice", "x:axis=0,size=2")
+                said = ended.out + ended.err
+                self.assertEqual(ended.code, 0, said)
+                self.assertIn("h [dtype=float32, shape=(2, 4)]", said)
+                self.assertNotIn("h [dtype=float32, shape=(1, 4)]", said)
+
+    def test_texts_can_be_given(self):
+        info = [helper.make_tensor_value_info(*value) for value in (
+            ("s", TensorProto.STRING, [1, 2]), ("x", TensorProto.FLOAT, [1, 2]),
+            ("sn", TensorProto.STRING, [1, 2]), ("y", TensorProto.FLOAT, [1, 2]))]
+        graph = helper.make_graph([helper.make_node("Identity", ["s"], ["sn"]),
+                                   helper.make_node("Identity", ["x"], ["y"])], "g", info[:2],
+                                  info[2:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        np.savez(self.path("s.npz"), s=np.array([["ab", "c"]]))
+        words = ("run", "--runner", "a=onnxrt m.onnx", "--runner", "b=onnxrt m.onnx", "--feed-back",
+                 "sn:s", "--steps", "3")
+        ended = self.vernier(*words, "--initial-state", "s.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", *words[5:], "--initial-state", "s.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("values of type string cannot be generated", self.vernier(*words).err)
+
+    def test_a_sequence_is_no_state(self):
+        info = [helper.make_tensor_sequence_value_info(n, TensorProto.FLOAT, None)
+                for n in ("s", "sn")]
+        x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 2]) for n in "xy")
+        graph = helper.make_graph([helper.make_node("SequenceInsert", ["s", "x"], ["sn"]),
+                                   helper.make_node("Neg", ["x"], ["y"])], "g", [x, info[0]],
+                                  [y, info[1]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        for word in ("sn:s", "auto"):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--feed-back", word, "--steps", "3")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(" is a sequence, a map or optional, which cannot be fed back: give the "
+                          "model a tensor for its state", ended.err)
+
+    def test_more_steps_than_memory_has_room_for(self):
+        words = ("--step-slice", "x:axis=1,size=4", "--steps", str(2 ** 60))
+        self.assertIn("which takes more than 16 EiB", self.run_two(*words, code=None))
+        self.save_feeds("feeds.json", self.recordings())
+        said = self.run_two(*words, "--load-inputs", "feeds.json", code=3)
+        self.assertNotIn("random values", said)
+
     def test_nan_is_named_where_it_comes_from(self):
         feeds = self.recordings()
         feeds[1]["x"][0, 13] = np.nan

@@ -154,7 +154,12 @@ class PartialResults final : public ResultsReader::Source {
       return Malformed(
           "the part ends before the iteration"
           " does");
-    return IsArchive() ? FromArchive(*entry) : FromJson(*entry);
+    if (IsArchive()) return FromArchive(*entry);
+    Result<IterationResult> read = FromJson(*entry);
+    if (read.ok() || manifest_.format != ResultsFormat::kJsonDirectory) return read;
+    return Malformed(read.status().message() + ", and '" + file +
+                     "' is missing, into which it may have been moved: put that back if it is "
+                     "elsewhere");
   }
 
   Result<IterationResult> FromArchive(const JournalIteration& entry) {

@@ -311,13 +311,21 @@ std::string ListStatesInPart(const PairRecord& pair) {
   return text;
 }
 
+// The axis may have one class at some steps alone.
+bool IsLogitsAtTimes(const PairRecord& pair, const std::string& name) {
+  const auto output = std::ranges::find(pair.outputs, name, &OutputRecord::name);
+  return output != pair.outputs.end() && WasCompared(*output);
+}
+
 }  // namespace
 
 std::string FormatCoverage(const PairRecord& pair) {
   const CoverageCount count = CountCoverage(pair);
+  std::vector<std::string> not_logits = pair.not_logits;
+  std::erase_if(not_logits, [&](const auto& name) { return IsLogitsAtTimes(pair, name); });
   const int64_t total = count.outputs + count.without_numbers + count.one_sided +
                         static_cast<int64_t>(LeftOutByScripts(pair).size()) +
-                        static_cast<int64_t>(pair.left_out.size() + pair.not_logits.size());
+                        static_cast<int64_t>(pair.left_out.size() + not_logits.size());
   std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
                      SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
@@ -339,7 +347,9 @@ std::string FormatCoverage(const PairRecord& pair) {
   if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
   if (!pair.left_out.empty()) text += "; left out by --map-outputs: " + ListSome(pair.left_out);
   if (!pair.not_logits.empty()) {
-    text += "; left out by --compare logits: " + ListSome(pair.not_logits);
+    const bool at_times = not_logits.size() < pair.not_logits.size();
+    text += "; left out by --compare logits" + std::string(at_times ? " in some iterations" : "") +
+            ": " + ListSome(pair.not_logits);
   }
   return text + ListStatesInPart(pair) + ListOddOutputs(pair, count);
 }

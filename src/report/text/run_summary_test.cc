@@ -175,6 +175,19 @@ TEST(FormatCoverage, NamesWhatScriptsLeaveOut) {
             "dropped by post-processing: u, z");
 }
 
+TEST(FormatCoverage, WhatIsLogitsInSomeIterationsIsCountedOnce) {
+  PairRecord pair = ComparedPair();
+  pair.not_logits = {pair.outputs[0].name};
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 2 outputs in 3 iterations, 20 elements in each; left out by --compare logits "
+            "in some iterations: " +
+                pair.outputs[0].name);
+  pair.not_logits = {"cache"};
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 2 of 3 outputs in 3 iterations, 20 elements in each; left out by --compare "
+            "logits: cache");
+}
+
 TEST(FormatCoverage, SaysWhatMapsAndValuesPaired) {
   PairRecord pair = ComparedPair();
   pair.outputs[0].other_name = "x[0]";

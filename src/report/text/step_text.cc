@@ -72,9 +72,10 @@ auto RankOfTime(const OutputRecord& output) {
   constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
   const TimeRecord& time = *output.time;
   const std::optional<double> grows = GrowingSlope(time);
+  const double largest = time.largest_rms.value_or(0);
   return std::tuple(time.first_bad_step.value_or(kNever), time.first_bad_sequence.value_or(kNever),
-                    time.fed_back, !grows,
-                    -grows.value_or(time.growth_per_step.value_or(-HUGE_VAL)));
+                    largest == 0, time.fed_back, !grows,
+                    -grows.value_or(time.growth_per_step.value_or(-HUGE_VAL)), -largest);
 }
 
 std::optional<int64_t> FirstNan(const std::vector<StepPoint>& curve) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 namespace vernier {
 namespace {
@@ -39,6 +40,22 @@ TEST(StepText, StepsThatWereNotComparedAreNotSaidToHaveNoError) {
   EXPECT_THAT(FormatSteps(pair), HasSubstr("is 0 at every step;"));
   pair.outputs.front().time->measured_steps = 2;  // the others have no elements
   EXPECT_THAT(FormatSteps(pair), HasSubstr("is 0 wherever it was compared, at 2 of 6 steps;"));
+}
+
+TEST(StepText, OfFewStepsTheOutputWithTheLargestErrorIsDescribed) {
+  PairRecord pair = PairWithoutError(0);
+  for (const auto& [name, largest] : {std::pair("z", 1e-4), std::pair("w", 1e-2)}) {
+    OutputRecord& output = pair.outputs.emplace_back();
+    output.name = name;
+    output.time.emplace();
+    output.time->steps = 6;
+    output.time->largest_rms = largest;
+  }
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("the error of output 'w'"));
+  // A state was compared at fewer steps, but its error is one.
+  pair.outputs.erase(pair.outputs.begin() + 1);
+  pair.outputs.back().time->fed_back = true;
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("the error of output 'w'"));
 }
 
 TEST(StepText, OfACacheItIsSaidWhatWasFitted) {

@@ -56,6 +56,12 @@ Result<std::optional<TensorMap>> InferCrossed(InferenceScheduler& live, const Co
     // A runner that has failed has it in its record.
     const bool cancelled = made.status().code() == StatusCode::kCancelled;
     if (!live[of.first].alive() && !cancelled) return std::optional<TensorMap>();
+    // The second's state is none for the first: an id that its table has no row for.
+    if (made.status().code() == StatusCode::kBackend) {
+      live.reports().NoteOnce("--state cross: " + live[of.first].name() + " " +
+                              made.status().message() + "; that step is not crossed");
+      return std::optional<TensorMap>();
+    }
     return made.status();
   }
   return std::optional<TensorMap>(*std::move(made));

@@ -93,6 +93,7 @@ class LiveSteps {
   Status CheckState(size_t index) const;
   Status FailWithoutState(size_t index, Status remembered);
   std::vector<std::string> MayStay(size_t index) const;
+  Status CheckTensorsFedBack(size_t index, const Status& paired) const;
 
   const RunPlan& plan_;
   std::deque<RunnerSession>& runners_;

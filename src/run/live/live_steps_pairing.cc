@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "record/schema/runner_name.h"
 #include "run/live/live_steps.h"
 #include "run/runner/resolve_runner.h"
 #include "run/steps/prompt_inputs.h"
@@ -75,9 +76,30 @@ std::vector<std::string> LiveSteps::MayStay(size_t index) const {
     const TensorInfo* const info = FindInfo(runners_[index].session().inputs, input);
     const bool ids =
         info != nullptr && (info->dtype == DType::kInt32 || info->dtype == DType::kInt64);
-    if (ids && !tokens_.TablesOfInput(index, input).empty()) std::erase(outputs, output);
+    const bool looked_up = ids && !tokens_.TablesOfInput(index, input).empty();
+    // No worker keeps texts.
+    const bool texts = info != nullptr && info->dtype == DType::kString;
+    if (looked_up || texts) std::erase(outputs, output);
   }
   return outputs;
+}
+
+// Of a sequence, a map or optional, the inputs that are tensors are its parts.
+Status LiveSteps::CheckTensorsFedBack(size_t index, const Status& paired) const {
+  const std::string& name = states()->ShownName(index);
+  for (const std::string& input : runners_[index].session().nested_inputs) {
+    for (const FeedBackWord& word : states()->words().feed_back) {
+      if (!word.label.empty() && !IsCalled(runners_[index].name(), word.label)) continue;
+      const auto splits = word.Splits();
+      const bool names_it = std::ranges::any_of(
+          splits, [&input = input](const auto& split) { return split.second == input; });
+      if (!names_it && (!word.automatic() || paired.ok())) continue;
+      return InvalidArgument("--feed-back " + word.word + ": '" + input + "' of " + name +
+                             " is a sequence, a map or optional, which cannot be fed back: give "
+                             "the model a tensor for its state");
+    }
+  }
+  return paired;
 }
 
 Status LiveSteps::Pair(size_t index) {
@@ -92,7 +114,7 @@ Status LiveSteps::Pair(size_t index) {
   for (const TensorInfo& input : sides.inputs) {
     if (IsMapped(plan_.inputs.map_words, input.name)) sides.mapped.push_back(input.name);
   }
-  VERNIER_TRY(steps->Pair(index, sides));
+  VERNIER_TRY(CheckTensorsFedBack(index, steps->Pair(index, sides)));
   if (IsUsersCode(runner) && steps->MayHideState(index)) {
     VERNIER_TRY(CannotHaveOthers(plan_.steps, steps->ShownName(index) +
                                                   " feeds nothing back and has no reset_states, so "

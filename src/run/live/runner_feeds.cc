@@ -140,21 +140,35 @@ Status RunnerFeeds::CheckGivenTokens() const {
   return {};
 }
 
-// What a decoding chose is no fault of the inputs: only the runner that cannot look it up is out.
-Status RunnerFeeds::CheckChosenTokens(size_t index, const TensorMap& fed) const {
+// What a decoding chose, or a runner handed on, is no fault of the inputs: only the runner that
+// cannot look it up is out.
+Status RunnerFeeds::CheckMadeTokens(size_t index, const TensorMap& fed) const {
   const StepStates* const states = steps_.states();
-  if (states == nullptr || states->decoding() == nullptr || states->position().step == 0) return {};
-  const TokenPair* const pair = states->decoding()->PairOf(index);
-  const Tensor* const tokens = pair == nullptr ? nullptr : Find(fed, pair->tokens);
-  if (tokens == nullptr || !CanCast(tokens->dtype(), DType::kInt64)) return {};
+  if (states == nullptr || states->position().step == 0) return {};
+  const Decoding* const decoding = states->decoding();
+  const TokenPair* const pair = decoding == nullptr ? nullptr : decoding->PairOf(index);
+  if (pair != nullptr) VERNIER_TRY(CheckMadeToken(index, pair->tokens, "chose", fed));
+  for (const StatePair& back :
+       states->FedBackTo(plan_.steps.state == StateSource::kReference ? 0 : index)) {
+    VERNIER_TRY(CheckMadeToken(index, back.input, "gave", fed));
+  }
+  return {};
+}
+
+Status RunnerFeeds::CheckMadeToken(size_t index, const std::string& input, std::string_view made,
+                                   const TensorMap& fed) const {
+  const Tensor* const tokens = Find(fed, input);
+  const std::vector<TokenTable> tables = steps_.tokens().TablesOfInput(index, input);
+  if (tokens == nullptr || tables.empty() || !CanCast(tokens->dtype(), DType::kInt64)) return {};
   VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(*tokens, DType::kInt64));
   const std::span<const int64_t> ids = wide.As<int64_t>();
-  for (const TokenTable& table : steps_.tokens().TablesOfInput(index, pair->tokens)) {
-    const auto beyond = std::ranges::find_if(ids, [&](int64_t id) { return id >= table.rows; });
+  for (const TokenTable& table : tables) {
+    const auto beyond =
+        std::ranges::find_if(ids, [&](int64_t id) { return id >= table.rows || id < -table.rows; });
     if (beyond == ids.end()) continue;
-    const StepPosition& here = states->position();
+    const StepPosition& here = steps_.states()->position();
     const bool own = plan_.steps.state == StateSource::kOwn;
-    return BackendError((own ? "chose token " : "is fed token ") + std::to_string(*beyond) +
+    return BackendError((own ? std::string(made) : "is fed") + " token " + std::to_string(*beyond) +
                         " at step " + std::to_string(here.step - (own ? 1 : 0)) + " of sequence " +
                         std::to_string(here.sequence) + ", and its table '" + table.table +
                         "', in which " + table.node + " looks it up, has " +
@@ -235,7 +249,7 @@ Result<CoercedFeed> RunnerFeeds::Fit(size_t index, const TensorMap& feed, Logger
   // What is to be said of a sequence was said before its first step.
   NoLog silence;
   Logger& token_log = states == nullptr ? logger : silence;
-  VERNIER_TRY(CheckChosenTokens(index, coerced.tensors));
+  VERNIER_TRY(CheckMadeTokens(index, coerced.tensors));
   VERNIER_TRY(steps_.tokens().Check(index, coerced.tensors, token_log));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
   std::ranges::move(notes, std::back_inserter(coerced.notes));

@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,7 +81,9 @@ class RunnerFeeds {
   CoerceOptions OptionsFor(size_t index) const;
   Result<CoercedFeed> OfFeed(int64_t iteration, Result<CoercedFeed> fits) const;
   Status CheckGivenTokens() const;
-  Status CheckChosenTokens(size_t index, const TensorMap& fed) const;
+  Status CheckMadeTokens(size_t index, const TensorMap& fed) const;
+  Status CheckMadeToken(size_t index, const std::string& input, std::string_view made,
+                        const TensorMap& fed) const;
   std::span<const TensorInfo> MadeFor(size_t index) const;
   Status CheckShapes() const;
 

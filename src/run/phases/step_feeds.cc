@@ -133,8 +133,14 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
   source.inputs.assign(inputs.begin(), inputs.end());
   source.state_is_drawn = drawn;
   VERNIER_ASSIGN_OR_RETURN(source.initial, ReadInitialState(plan.steps.initial_state));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> whole,
-                           InputsOfSequences(*states, source.runner, inputs));
+  std::vector<TensorInfo> whole(inputs.begin(), inputs.end());
+  if (drawn) {
+    // Of texts nothing can be drawn, which other states are in the order of.
+    std::erase_if(whole, [&](const TensorInfo& input) {
+      return input.dtype == DType::kString && Find(source.initial, input.name) != nullptr;
+    });
+    VERNIER_ASSIGN_OR_RETURN(whole, InputsOfSequences(*states, source.runner, whole));
+  }
   // Feeds are made for the first runner, which may be another than the one with the state.
   std::vector<TensorInfo> known = states->InputsOfStateRunner();
   for (const TensorInfo& input : inputs) {
@@ -146,9 +152,7 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
   }
   CheckTokens(plan, states->TokensInput(), logger, source);
   VERNIER_ASSIGN_OR_RETURN(auto steps, StepSequence::Create(*states, std::move(source)));
-  VERNIER_ASSIGN_OR_RETURN(
-      auto stream,
-      FeedStream::Open(plan, drawn ? std::span<const TensorInfo>(whole) : inputs, python, logger));
+  VERNIER_ASSIGN_OR_RETURN(auto stream, FeedStream::Open(plan, whole, python, logger));
   stream->GoInSteps(std::move(steps));
   return stream;
 }

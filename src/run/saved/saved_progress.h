@@ -121,6 +121,7 @@ class SavedProgress {
   Status CheckWhole(const RunPlan& plan);
   Status CheckOrigin(const PartialOrigin& own);
   Status CheckSteps(const RunPlan& plan);
+  bool PartsKnowSteps(const Source& source, size_t runner) const;
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
   Status Damaged(const Source& source, const Status& status);

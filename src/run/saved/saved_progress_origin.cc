@@ -68,7 +68,7 @@ Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
 Status SavedProgress::CheckSteps(const RunPlan& plan) {
   for (const Source& source : sources_) {
     for (size_t runner = 0; plan.steps.wanted() && runner < runners_.size(); ++runner) {
-      if (source.ends[runner] == 0 || source.reader->FeedOf(runner, 0)) continue;
+      if (source.ends[runner] == 0 || PartsKnowSteps(source, runner)) continue;
       const bool is_json = source.path.find(".json") != std::string::npos;
       return Refuse("'" + source.path + "' does not say which steps it holds, as " +
                     (is_json ? "no JSON file does; move it away to start over, and save steps as "
@@ -78,6 +78,14 @@ Status SavedProgress::CheckSteps(const RunPlan& plan) {
     }
   }
   return {};
+}
+
+// A folder of iterations is filled from parts, which say it for both.
+bool SavedProgress::PartsKnowSteps(const Source& source, size_t runner) const {
+  return std::ranges::any_of(sources_, [&](const Source& other) {
+    const bool same = &other == &source || (IsParts(other) && !IsParts(source));
+    return same && other.ends[runner] >= source.ends[runner] && other.reader->FeedOf(runner, 0);
+  });
 }
 
 Status SavedProgress::CheckMadeWith(const std::vector<JournalSource>& now) {

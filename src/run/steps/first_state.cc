@@ -71,13 +71,8 @@ Status StepSequence::AddFirstState() {
     whole_ = Overlaid(std::move(whole_), {{input, std::move(zeros)}});
   }
   if (lacks && source_.zeros) {
-    TensorMap steady = whole_;
-    std::erase_if(steady, [&](const NamedTensor& tensor) {
-      return std::ranges::any_of(slices_, [&](const SliceWord& slice) {
-        return slice.input == tensor.name && slice.axis == 0;
-      });
-    });
-    VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros(steady));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap first, SizesOfFirstStep());
+    VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros(first));
     std::erase_if(zeros,
                   [&](const NamedTensor& tensor) { return Find(whole_, tensor.name) != nullptr; });
     whole_ = Overlaid(std::move(whole_), zeros);
@@ -86,6 +81,18 @@ Status StepSequence::AddFirstState() {
   VERNIER_TRY(CheckInitialSizes());
   states_.BeginWith(std::move(firsts));
   return CheckBegun();
+}
+
+// Tensors of which sizes alone count: along their first axis as long as at the first step.
+Result<TensorMap> StepSequence::SizesOfFirstStep() const {
+  TensorMap first = whole_;
+  for (const SliceWord& slice : slices_) {
+    const Tensor* const whole = slice.axis == 0 ? Find(first, slice.input) : nullptr;
+    if (whole == nullptr || whole->dims().empty()) continue;
+    VERNIER_ASSIGN_OR_RETURN(Tensor sized, MakeZeros(DType::kBool, {*slice.size}));
+    first = Overlaid(std::move(first), {{slice.input, std::move(sized)}});
+  }
+  return first;
 }
 
 // How long an input is along an axis at the first step; nullopt: it changes from step to step.

@@ -25,8 +25,8 @@ class StepSequence {
     std::vector<TensorInfo> inputs;  ///< of it
     TensorMap initial = {};          ///< --initial-state; it wins over the sequence's own
     bool state_is_drawn = false;     ///< at random: then it is zeros instead
-    /// Zeros for the state inputs, where a sequence has none. It is given the inputs whose leading
-    /// dimension is that of each step. May be null.
+    /// Zeros for the state inputs, where a sequence has none. It is given tensors whose leading
+    /// dimension is that of the inputs at the first step. May be null.
     std::function<Result<TensorMap>(const TensorMap&)> zeros = {};
     /// What must hold of a whole sequence before its first step runs. May be null.
     std::function<Status(const TensorMap&)> check = {};
@@ -73,6 +73,7 @@ class StepSequence {
   Status CompleteSlices();
   Status CheckNames() const;
   Status CheckInitialSizes() const;
+  Result<TensorMap> SizesOfFirstStep() const;
   std::optional<int64_t> FirstSize(const NamedTensor& input, size_t axis) const;
   Status Begin(TensorMap whole);
   void SayWhatIsLeft() const;

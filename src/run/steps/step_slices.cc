@@ -7,12 +7,14 @@
 #include "record/schema/runner_name.h"
 #include "run/steps/step_sequence.h"
 #include "util/text/number_text.h"
+#include "util/values/list_has.h"
 #include "util/values/plural_text.h"
 
 namespace vernier {
 namespace {
 
 constexpr double kLargeBytes = 1 << 30;
+constexpr double kNoSize = 0x1p64;
 
 // kInvalidArgument where no number holds it.
 Result<int64_t> LengthFor(const SliceWord& slice, int64_t steps) {
@@ -35,11 +37,27 @@ void SayIfLarge(const StepStates& states, const SliceWord& slice, int64_t length
       bytes *= static_cast<double>(std::max<int64_t>((*info->shape)[i].value, 1));
   }
   if (bytes < kLargeBytes) return;
-  states.logger().Once(Severity::kWarning,
-                       "--steps " + std::to_string(*states.plan().steps) + ": random values of '" +
-                           slice.input + "' are drawn for a whole sequence, which takes " +
-                           FormatBytes(static_cast<uint64_t>(bytes)) +
-                           ": give fewer steps, or several sequences with --iterations");
+  states.logger().Once(
+      Severity::kWarning,
+      "--steps " + std::to_string(*states.plan().steps) + ": random values of '" + slice.input +
+          "' are drawn for a whole sequence, which takes " +
+          (bytes < kNoSize ? FormatBytes(static_cast<uint64_t>(bytes)) : "more than 16 EiB") +
+          ": give fewer steps, or several sequences with --iterations");
+}
+
+// The name of the axis; empty: it has none, or its size is declared.
+std::string SymbolOf(const SliceWord& slice, std::span<const TensorInfo> inputs) {
+  const TensorInfo* const info = FindInfo(inputs, slice.input);
+  if (info == nullptr || !info->shape || slice.axis >= info->shape->size()) return "";
+  const Dim& dim = (*info->shape)[slice.axis];
+  return dim.dynamic() ? dim.symbol : "";
+}
+
+void SetSize(const std::string& symbol, int64_t size, TensorInfo& info) {
+  for (size_t i = 0; info.shape && i < info.shape->size(); ++i) {
+    Dim& dim = (*info.shape)[i];
+    if (dim.dynamic() && dim.symbol == symbol) dim = {size, {}};
+  }
 }
 
 }  // namespace
@@ -81,9 +99,12 @@ Result<std::vector<TensorInfo>> InputsOfSequences(const StepStates& states,
       continue;
     VERNIER_ASSIGN_OR_RETURN(const int64_t length, LengthFor(slice, *states.plan().steps));
     SayIfLarge(states, slice, length, whole);
+    const std::string symbol = SymbolOf(slice, inputs);
     for (TensorInfo& info : whole) {
       const bool is_it = info.name == slice.input && info.shape && slice.axis < info.shape->size();
       if (is_it) (*info.shape)[slice.axis] = {length, {}};
+      const bool is_state = ListHas(states.StateInputs(), info.name);
+      if (is_state && !symbol.empty()) SetSize(symbol, *slice.size, info);
     }
   }
   return whole;

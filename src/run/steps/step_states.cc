@@ -191,7 +191,10 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
     runners_[i].state = std::exchange(runners_[i].next, {});
     if (position.step == 0) runners_[i].state.clear();
   }
-  if (position.step == 0) VERNIER_TRY(EnterZeros(feed));
+  if (position.step == 0) {
+    VERNIER_TRY(EnterZeros(feed));
+    BeginTaken(feed);
+  }
   if (decoding_ && position.step > 0) EnterTokens(feed);
   if (plan_->state == StateSource::kCross) feed_ = feed;
   if (!shares_state() || position.step == 0 || runners_.empty()) return {};

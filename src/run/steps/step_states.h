@@ -130,8 +130,9 @@ class StepStates {
   /// What a runner made of this step. kBackend where it lacks what its next step is fed with.
   Status Remember(size_t runner, const TensorMap& outputs);
   /// kBackend where what it hands on to its next step is of another type or shape than its input
-  /// takes. `lenient`: as far as it cannot be cast or reshaped.
-  Status CheckHandedOn(size_t runner, bool lenient) const;
+  /// takes, or, where it does not declare that, than it took at the steps before; axes may grow.
+  /// `lenient`: as far as it cannot be cast or reshaped.
+  Status CheckHandedOn(size_t runner, bool lenient);
   /// As Remember(), of a step that was made once more; its tokens stay those that were chosen
   /// first.
   Status RememberAgain(size_t runner, const TensorMap& outputs);
@@ -212,7 +213,8 @@ class StepStates {
     TensorMap slices;
     TensorMap state;  // by its inputs
     TensorMap next;
-    std::map<std::string, DType> types;  // of its inputs, as it gave them
+    std::map<std::string, DType> types;       // of its inputs, as it gave them
+    std::map<std::string, TensorInfo> taken;  // by inputs without a shape; free axes changed
   };
 
   StepStates(const StepPlan& plan, std::vector<std::string> names, Logger& logger)
@@ -239,6 +241,7 @@ class StepStates {
       const std::string& output, const Runner& from,
       std::span<const std::pair<std::string, std::string>> met) const;
   Status EnterZeros(const TensorMap& feed);
+  void BeginTaken(const TensorMap& feed);
   void EnterTokens(TensorMap& feed) const;
   void SayPairs(size_t runner) const;
   bool MaySwitchToCaches(const TensorInfo& input) const;

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -243,6 +244,16 @@ void NoteNotCompared(const StepWatch& total, const StepsRecord& steps,
   }
 }
 
+// How many steps show nothing of some output. Empty: each shows something of all.
+std::string StepsWithNothingElse(const StepWatch& total, const StepsRecord& steps) {
+  std::set<size_t> iterations;
+  for (const auto& [output, at] : total.not_compared()) iterations.insert(at.begin(), at.end());
+  if (iterations.empty()) return "";
+  const int64_t all = std::accumulate(steps.lengths.begin(), steps.lengths.end(), int64_t{0});
+  return "at " + std::to_string(iterations.size()) + " of " + Counted(all, "step") +
+         " an output was not compared: it is the same NaN or infinities on both sides";
+}
+
 // What the sequences leave open, which the feed of the step that is looked at may not show: NaN in
 // inputs, outputs that one side lacks at some step, or nothing but NaN. A search that finds nothing
 // is no pass then.
@@ -250,6 +261,7 @@ void AddGaps(const RunOutcome& ran, const StepWatch& total, BlameOutcome& outcom
   std::vector<std::string> gaps;
   std::ranges::copy(ran.record.nan_inputs, std::back_inserter(outcome.record.notes));
   NoteNotCompared(total, *ran.record.steps, outcome.record.notes);
+  const std::string unseen = StepsWithNothingElse(total, *ran.record.steps);
   if (ran.faults.incomplete) gaps = ran.record.faults;
   for (std::string& gap : gaps) {  // options of `run` alone
     for (const std::string_view of_run : {" (--lenient accepts that)", "--state reference or "}) {
@@ -260,8 +272,12 @@ void AddGaps(const RunOutcome& ran, const StepWatch& total, BlameOutcome& outcom
     gaps.emplace_back(
         "nothing was compared: at all steps all outputs are the same NaN or infinities on both "
         "sides");
+  } else if (!unseen.empty()) {
+    gaps.push_back(unseen);
   }
   outcome.faults.incomplete |= ran.faults.incomplete || !gaps.empty();
+  const bool none = outcome.record.culprits.empty() && outcome.record.within_bounds.empty();
+  if (none && outcome.record.error.empty() && !gaps.empty()) outcome.record.error = gaps.front();
   std::ranges::copy(gaps, std::back_inserter(outcome.record.notes));
 }
 
@@ -351,10 +367,10 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
       PlanOf(step, total.first(), plan, own.FeedOf(own.chosen()), *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
-  AddGaps(ran_own, total, outcome);
   // Outputs are out of their bounds, whether a layer is to blame for it or not. What could not be
   // searched says nothing of layers.
   outcome.faults.mismatch |= !of_step.failed.empty() && outcome.record.error.empty();
+  AddGaps(ran_own, total, outcome);
   return outcome;
 }
 

@@ -43,11 +43,17 @@ Status CheckWhole(const RunPlan& plan) {
   const PicturePlan& pictures = plan.pictures;
   constexpr std::string_view kEarlier = "decisions depend on earlier iterations";
   constexpr std::string_view kWhole = "it needs all iterations in one place";
+  constexpr std::string_view kSteps =
+      "a state goes from each iteration to the next; start a run of its own for some of the "
+      "sequences on each machine, with their inputs (--load-inputs), or drawn with another --seed";
   const bool pictured = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
                         pictures.show_heatmaps || pictures.show_error_plots;
   const ShardConflict conflicts[] = {
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
-      {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
+      {plan.steps.steps.has_value(), "--steps", kSteps},
+      {!plan.steps.slices.empty(), "--step-slice", kSteps},
+      {plan.steps.decodes(), "--decode", kSteps},
+      {plan.steps.wanted(), "--feed-back", kSteps},
       {PairErrorBounds(plan.compare).wanted() && !plan.noise_floor, "--tolerance auto",
        WhatToDoForAuto(plan)},
       {plan.compare->fail_fast && !plan.decisions.save_flips.empty(),
