@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -191,7 +192,9 @@ class PlanWordsTest : public testing::Test {
 
  private:
   const std::filesystem::path before_ = std::filesystem::current_path();
-  const std::filesystem::path folder_ = testing::TempDir() + "/plan_words_test";
+  // Each test may be a process of its own.
+  const std::filesystem::path folder_ =
+      testing::TempDir() + "/plan_words_test." + std::to_string(::getpid());
 };
 
 TEST_F(PlanWordsTest, EveryOptionOfRunIsSaidAgain) {
