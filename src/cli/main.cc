@@ -168,8 +168,11 @@ int EndOutput(int code, const Invocation& invocation) {
 int Main(std::span<char* const> argv, size_t own_words) {
   const std::span<char* const> shown =
       argv.first(argv.size() - std::min(own_words, argv.size() - 1));
-  const Invocation invocation{Joined(shown, " "), CalledAsPolygraphy(argv[0]), std::time(nullptr),
-                              std::vector<std::string>(shown.begin(), shown.end())};
+  const Invocation invocation{.command = Joined(shown, " "),
+                              .as_polygraphy = CalledAsPolygraphy(argv[0]),
+                              .now = std::time(nullptr),
+                              .words = std::vector<std::string>(shown.begin(), shown.end()),
+                              .record_is_batchs = own_words > 0};
   return EndOutput(RunWords({argv.begin() + 1, argv.end()}, invocation), invocation);
 }
 

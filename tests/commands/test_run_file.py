@@ -1,7 +1,9 @@
 """--save-run-file and --run-file: a run as a file, which anybody can carry out and edit."""
 
 import json
+import re
 import shutil
+import subprocess
 import unittest
 
 import numpy as np
@@ -55,6 +57,34 @@ class RunFile(Case):
         self.edited(inputs={"seed": 2})
         ended = self.vernier("run", "--run-file", "run.json", "-q")
         self.assertEqual(ended.code, 1, ended.out + ended.err)
+
+    def repeated(self, ended):
+        """What the repro line of a run does from another folder."""
+        command = re.search(r"^repro: (.*)$", ended.out, re.MULTILINE)[1]
+        again = subprocess.run(["sh", "-c", command], cwd="/", text=True, capture_output=True,
+                               timeout=120, check=False)
+        self.assertIn(f"repro: {command}\n", again.stdout, again.stderr)
+        return command, again.returncode
+
+    def test_the_repro_line_is_made_of_the_plan(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        self.vernier("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json", "--iters", "1",
+                     "--seed=1", "-q", "--save-run-file", "run.json")
+        self.edited(inputs={"seed": 2})
+        command, code = self.repeated(self.vernier("run", "--run-file", "run.json"))
+        self.assertTrue(command.endswith(" run m.onnx --onnxrt --load-outputs gold.json --seed 2"),
+                        command)
+        self.assertEqual(code, 1)
+
+    def test_what_no_words_say_is_a_run_file_in_the_repro_line(self):
+        self.vernier("run", "m.onnx", "--runner", "x=onnxrt", "--onnxrt", "--save-run-file",
+                     "run.json")
+        runners = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))["runners"]
+        runners[0]["name"] = "it's=mine"
+        self.edited(runners=runners)
+        command, code = self.repeated(self.vernier("run", "--run-file", "run.json"))
+        self.assertIn("mktemp", command)
+        self.assertEqual(code, 0)
 
     def test_blame_is_part_of_it(self):
         self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--blame", "--save-blame", "b.json",

@@ -26,6 +26,8 @@ ALLOWED = {
     "src/run/runner/model_conversion.cc": "the runner in Python that converts TensorFlow's models",
     "src/options/rows": "flags and their words, which are Polygraphy's",
     "src/options/bind/bind_runners.cc": "--trt's, --tf's and --torch's own flags",
+    "src/options/bind/runner_words.cc":
+        "the way back from what bind_runners.cc and resolve_runner.cc do by name",
     "src/options/bind/bind_run.cc": "--save-engine alone: an engine is TensorRT's",
     "src/doctor/known_parts.cc": "what pip installs, and help texts",
     "src/session/library/library_debug.cc":

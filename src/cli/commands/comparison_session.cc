@@ -4,29 +4,36 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
-#include "options/bind/bind_shard.h"
 #include "options/bind/describe_origin.h"
+#include "options/bind/plan_words.h"
 #include "options/bind/shell_command.h"
 #include "report/files/report_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/run_summary.h"
 #include "run/phases/shard_ending.h"
-#include "run/shards/shard_command.h"
 
 namespace vernier {
 namespace {
 
-int Execute(const RunPlan& plan, SessionContext context, const Invocation& invocation,
-            ConsoleLog& log) {
+// The command of the shard, for merge. What no words say has none.
+void NameCommand(const Invocation& invocation, RunPlan& plan) {
+  if (!plan.shard.wanted()) return;
+  Result<std::vector<std::string>> words = PlanWords(plan, invocation);
+  if (!words.ok()) return;
+  plan.shard.folder = CurrentFolder();
+  plan.shard.words = {invocation.words.front()};
+  plan.shard.words.insert(plan.shard.words.end(), words->begin(), words->end());
+}
+
+int Execute(RunPlan plan, SessionContext context, const Invocation& invocation, ConsoleLog& log) {
+  NameCommand(invocation, plan);
   context.blamed = [&log](const BlameRecord& blame) { ShowBlame(blame, log); };
   const RunOutcome outcome = CarryOutRun(plan, context);
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
-  Invocation again = invocation;
-  // Of a file of a run the words do not say which shard it is.
-  if (!plan.shard.words.empty()) again.words = WithShard(again.words, ShardText(plan.shard));
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
   const std::string summary = FormatRunSummary(
-      outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(again)});
+      outcome.record,
+      {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(plan, invocation)});
   if (!summary.empty()) log.Plain(summary);
   if (!invocation.as_polygraphy) AnnotateWorkflow(outcome.record, log);
   // Its verdict is a part of the merge's.

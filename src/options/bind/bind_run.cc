@@ -237,7 +237,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   BindSaving(args, plan.save);
   plan.execution.hash_inputs = logger.Enabled(Severity::kExtraVerbose) ||
                                !plan.save.record.empty() || !plan.save.reports.empty();
-  VERNIER_TRY(BindShard(args, invocation, plan, logger));
+  VERNIER_TRY(BindShard(args, plan, logger));
   if (args.Has("blame")) {
     VERNIER_ASSIGN_OR_RETURN(plan.blame, BindBlame(args, plan));
   }

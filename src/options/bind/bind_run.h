@@ -21,6 +21,7 @@ struct Invocation {
   std::vector<std::string> words = {};  ///< the same, one by one
   bool feeds_given = false;             ///< the calling program makes them
   bool reads_model = false;             ///< the command itself takes the model, too
+  bool record_is_batchs = false;        ///< `batch` has the record saved for itself: not shown
 };
 
 /// Where a file of results goes: into --output-dir, unless that is not given or `path` names a

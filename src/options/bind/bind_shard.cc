@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "io/results/shard_file_name.h"
-#include "options/bind/bind_run.h"
-#include "options/bind/shell_command.h"
 #include "options/table/command_words.h"
 #include "record/schema/runner_name.h"
 #include "run/feeds/image_feeds.h"
@@ -283,8 +281,7 @@ void LogShard(std::string_view word, const ShardPlan& shard, const std::string& 
   logger.Warning(found + ", which started only this process: this shard is the whole run");
 }
 
-Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& plan,
-                 Logger& logger) {
+Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   std::string where;
   VERNIER_ASSIGN_OR_RETURN(std::optional<ShardPlan> shard, FindShard(args, where));
   if (shard || plan.save.reproducible) {
@@ -292,8 +289,6 @@ Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& 
   }
   if (!shard) return {};
   plan.shard = *std::move(shard);
-  plan.shard.folder = CurrentFolder();
-  plan.shard.words = invocation.words;
   LogShard(TextOf(args, "shard"), plan.shard, where, logger);
   SavePlan& save = plan.save;
   const bool skips = MayLeaveOut(plan);

@@ -13,8 +13,6 @@
 
 namespace vernier {
 
-struct Invocation;
-
 /// The value of an environment variable; nullopt where it is not set.
 using EnvironmentOf = std::function<std::optional<std::string>(const char* name)>;
 
@@ -41,8 +39,7 @@ void LogShard(std::string_view word, const ShardPlan& shard, const std::string& 
 
 /// Sets the plan's shard, and gives what it saves names of its own. Runners have names without a
 /// time where shards or records need to be alike. Once what is saved is known.
-Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& plan,
-                 Logger& logger);
+Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger);
 
 /// The name that `path`, which every shard writes, has in the shard that --shard names; `path`
 /// itself where there is none, or it is not known.

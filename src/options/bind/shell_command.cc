@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/version.h"
+#include "options/bind/plan_words.h"
 #include "util/text/shell_words.h"
 
 namespace vernier {
@@ -29,6 +30,27 @@ std::vector<std::string> WithoutScript(const std::vector<std::string>& words) {
   return kept;
 }
 
+// The file of a run in one line. Only blanks between values begin a line.
+std::string OnOneLine(const std::string& json) {
+  std::string line;
+  for (size_t at = 0; at < json.size();) {
+    const size_t end = std::min(json.find('\n', at), json.size());
+    line += json.substr(at, end - at);
+    at = std::min(json.find_first_not_of("\n ", end), json.size());
+  }
+  return line;
+}
+
+std::string FromFolder(const std::string& command) {
+  return "cd " + QuoteForBash(CurrentFolder()) + " && " + command;
+}
+
+std::string QuotedWords(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + QuoteForBash(word);
+  return text;
+}
+
 }  // namespace
 
 std::string CurrentFolder() {
@@ -38,11 +60,21 @@ std::string CurrentFolder() {
 }
 
 std::string ReproCommand(const Invocation& invocation) {
-  std::string command = "cd " + QuoteForBash(CurrentFolder()) + " &&";
-  for (const std::string& word : WithoutScript(invocation.words)) {
-    command += " " + QuoteForBash(word);
+  return FromFolder(QuotedWords(WithoutScript(invocation.words)));
+}
+
+std::string ReproCommand(const RunPlan& plan, const Invocation& invocation) {
+  const std::string program = invocation.words.empty() ? "vernier" : invocation.words.front();
+  RunPlan again = plan;
+  again.command.clear();
+  if (invocation.record_is_batchs) again.save.record.clear();
+  Result<std::vector<std::string>> words = PlanWords(again, invocation);
+  if (words.ok()) {
+    words->insert(words->begin(), program);
+    return FromFolder(QuotedWords(*words));
   }
-  return command;
+  return FromFolder("f=$(mktemp) && printf %s " + QuoteForBash(OnOneLine(ToJson(again))) +
+                    " > \"$f\" && " + QuoteForBash(program) + " run --run-file \"$f\"");
 }
 
 std::string WriteShellScript(const Invocation& invocation) {

@@ -14,6 +14,10 @@ std::string CurrentFolder();
 /// are left out.
 std::string ReproCommand(const Invocation& invocation);
 
+/// The same, made from the plan of a run by PlanWords(). A plan that no words make is written to a
+/// file of a run first, by the command itself.
+std::string ReproCommand(const RunPlan& plan, const Invocation& invocation);
+
 /// A POSIX shell script that does what the command line does.
 std::string WriteShellScript(const Invocation& invocation);
 

@@ -64,7 +64,7 @@ OptionRow CompareRow() {
       JoinWords(own, " and ") + " are ours. A metric that cannot be computed has not passed.";
   return {.flags = {"--compare", "--compare-func"},
           .dest = "compare",
-          .sets = SetBy<&SetFunctions>(),
+          .sets = SetBy<&SetFunctions, &CompareWords>(),
           .arity = Arity::kPlus,
           .choices = choices,
           .own_choices = own.size(),
@@ -335,10 +335,16 @@ std::span<const OptionRow> ComparisonRows() {
   return all;
 }
 
+CompareFunction MetricOf(const OptionRow& row) {
+  return std::ranges::find(MetricTable(), row.dest, &MetricRow::threshold)->function;
+}
+
 Status SetThreshold(const OptionInput& input, CompareOptions& options) {
-  const MetricRow& metric = *std::ranges::find(MetricTable(), input.given.row->dest,
-                                               [](const MetricRow& row) { return row.threshold; });
-  return ReadValue(input, options.thresholds[metric.function]);
+  return ReadValue(input, options.thresholds[MetricOf(*input.given.row)]);
+}
+
+OptionWords ThresholdWords(const OptionRow& row, const CompareOptions& options) {
+  return ValueWords(row, options.thresholds[MetricOf(row)]);
 }
 
 std::span<const OptionRow> ThresholdRows() {
@@ -350,7 +356,7 @@ std::span<const OptionRow> ThresholdRows() {
       const NumberRule rule = metric->higher_is_better ? most : kAtLeast0;
       rows.push_back({.flags = {metric->flag, metric->alias},
                       .dest = metric->threshold,
-                      .sets = SetBy<&SetThreshold>(rule).OneEach(),
+                      .sets = SetBy<&SetThreshold, &ThresholdWords>(rule).OneEach(),
                       .arity = Arity::kPlus,
                       .fallback = metric->builtin,
                       .metavar = metric->metavar,

@@ -20,6 +20,10 @@ Status SetNumbersModule(const OptionInput& input, InputPlan& inputs) {
   return {};
 }
 
+OptionWords NumbersModuleWords(const OptionRow& row, const InputPlan& inputs) {
+  return ChoiceWords(row, inputs.torch_numbers ? 1 : 0);
+}
+
 // So do these, before an image is looked for.
 Status SetPreprocess(const OptionInput& input, InputPlan& inputs) {
   inputs.preprocess = TextOf(input);
@@ -38,7 +42,7 @@ constexpr OptionRow kInputs[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--val-range"},
      .dest = "val_range",
-     .sets = SetBy<&SetRanges>().OneEach(),
+     .sets = SetBy<&SetRanges, &InputPlan::range_words>().OneEach(),
      .arity = Arity::kPlus,
      .fallback = "[0,1]",
      .metavar = "[NAME:][MIN,MAX]",
@@ -58,7 +62,7 @@ constexpr OptionRow kInputs[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--data-loader-backend-module"},
      .dest = "data_loader_backend_module",
-     .sets = SetBy<&SetNumbersModule>(),
+     .sets = SetBy<&SetNumbersModule, &NumbersModuleWords>(),
      .arity = Arity::kOne,
      .choices = kModules,
      .fallback = "numpy",
@@ -111,7 +115,7 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"data_loader_script"}},
     {.flags = {"--preprocess"},
      .dest = "preprocess",
-     .sets = SetBy<&SetPreprocess>(),
+     .sets = SetBy<&SetPreprocess, &InputPlan::preprocess>(),
      .arity = Arity::kOne,
      .metavar = "WORD[,WORD...]",
      .help =

@@ -23,6 +23,19 @@ Status AddDecisions(const OptionInput& input, DecisionOptions& options) {
   return {};
 }
 
+// One time for all: [OUTPUT:]WORD.
+OptionWords WordsForOutputs(const auto& items, auto word) {
+  std::vector<std::string> words;
+  for (const auto& item : items) {
+    words.push_back(item.output.empty() ? item.*word : item.output + ":" + item.*word);
+  }
+  return words.empty() ? OptionWords() : OptionWords{std::move(words)};
+}
+
+OptionWords DecisionWords(const OptionRow& /*row*/, const DecisionOptions& options) {
+  return WordsForOutputs(options.decisions, &DecisionPlan::text);
+}
+
 Status SetNearTie(const OptionInput& input, DecisionOptions& options) {
   return ReadValue(input, options.near_tie.emplace());
 }
@@ -31,6 +44,11 @@ Status SetJudge(const OptionInput& input, DecisionOptions& options) {
   const auto* const word = std::ranges::find(kJudgeWords, TextOf(input));
   options.judge = static_cast<JudgeRule>(1 + (word - kJudgeWords.begin()));
   return {};
+}
+
+OptionWords JudgeWords(const OptionRow& row, const DecisionOptions& options) {
+  if (options.judge == JudgeRule::kUnsaid) return {};
+  return {{std::string(row.choices[static_cast<size_t>(options.judge) - 1])}};
 }
 
 constexpr std::string_view kDropTypes[] = {"absolute", "relative"};
@@ -56,15 +74,23 @@ Status AddLabels(const OptionInput& input, DecisionOptions& options) {
   return {};
 }
 
+OptionWords LabelWords(const OptionRow& /*row*/, const DecisionOptions& options) {
+  return WordsForOutputs(options.labels, &LabelsPlan::path);
+}
+
 Status SetDropType(const OptionInput& input, DecisionOptions& options) {
   options.drop_type = TextOf(input) == kDropTypes[1] ? DropType::kRelative : DropType::kAbsolute;
   return {};
 }
 
+OptionWords DropTypeWords(const OptionRow& row, const DecisionOptions& options) {
+  return ChoiceWords(row, static_cast<size_t>(options.drop_type));
+}
+
 constexpr OptionRow kDecisionRows[] = {
     {.flags = {"--decision"},
      .dest = "decisions",
-     .sets = SetBy<&AddDecisions>(),
+     .sets = SetBy<&AddDecisions, &DecisionWords>(),
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[OUTPUT:]KIND",
@@ -100,7 +126,7 @@ constexpr OptionRow kDecisionRows[] = {
      .needs = {"--decision"}},
     {.flags = {"--labels"},
      .dest = "labels",
-     .sets = SetBy<&AddLabels>(),
+     .sets = SetBy<&AddLabels, &LabelWords>(),
      .files = FileUse::kReadsByOutput,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
@@ -136,7 +162,7 @@ constexpr OptionRow kDecisionRows[] = {
      .needs = {"--decision"}},
     {.flags = {"--drop-type"},
      .dest = "drop_type",
-     .sets = SetBy<&SetDropType>(),
+     .sets = SetBy<&SetDropType, &DropTypeWords>(),
      .arity = Arity::kOne,
      .choices = kDropTypes,
      .fallback = "absolute",
@@ -147,7 +173,7 @@ constexpr OptionRow kDecisionRows[] = {
      .needs = {"--max-drop"}},
     {.flags = {"--near-tie"},
      .dest = "near_tie",
-     .sets = SetBy<&SetNearTie>(kAtLeast0),
+     .sets = SetBy<&SetNearTie, &DecisionOptions::near_tie>(kAtLeast0),
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
@@ -159,7 +185,7 @@ constexpr OptionRow kDecisionRows[] = {
      .needs = {"--decision"}},
     {.flags = {"--judge"},
      .dest = "judge",
-     .sets = SetBy<&SetJudge>(),
+     .sets = SetBy<&SetJudge, &JudgeWords>(),
      .arity = Arity::kOne,
      .choices = kJudgeWords,
      .metavar = "WHAT",
@@ -184,7 +210,7 @@ constexpr OptionRow kDecisionRows[] = {
 constexpr OptionRow kJudgedDecisions[] = {
     {.flags = {"--decision"},
      .dest = "decisions",
-     .sets = SetBy<&AddDecisions>(),
+     .sets = SetBy<&AddDecisions, &DecisionWords>(),
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[OUTPUT:]KIND",

@@ -48,7 +48,7 @@ Status SetOutputMaps(const OptionInput& input, RunPlan& plan) {
 constexpr OptionRow kMaps[] = {
     {.flags = {"--map-inputs"},
      .dest = "map_inputs",
-     .sets = SetBy<&SetInputMaps>(),
+     .sets = SetBy<&SetInputMaps, &InputPlan::map_words>(),
      .files = FileUse::kReadsWords,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
@@ -61,7 +61,7 @@ constexpr OptionRow kMaps[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--map-outputs"},
      .dest = "map_outputs",
-     .sets = SetBy<&SetOutputMaps>(),
+     .sets = SetBy<&SetOutputMaps, &RunPlan::output_map_words>(),
      .files = FileUse::kReadsWords,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,

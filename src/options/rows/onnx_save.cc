@@ -16,6 +16,11 @@ Status SetSizeThreshold(const OptionInput& input, ModelPlan& model) {
   return {};
 }
 
+OptionWords SizeThresholdWords(const OptionRow& row, const ModelPlan& model) {
+  if (!model.save_threshold_given) return {};
+  return ValueWords(row, model.save_external_threshold);
+}
+
 constexpr OptionRow kSave[] = {
     {.flags = {"--save-onnx"},
      .dest = "save_onnx",
@@ -40,7 +45,7 @@ constexpr OptionRow kSave[] = {
      .needs = {"--save-onnx"}},
     {.flags = {"--external-data-size-threshold"},
      .dest = "external_data_size_threshold",
-     .sets = SetBy<&SetSizeThreshold>(),
+     .sets = SetBy<&SetSizeThreshold, &SizeThresholdWords>(),
      .arity = Arity::kOne,
      .fallback = "1024",
      .metavar = "BYTES",

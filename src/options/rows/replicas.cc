@@ -1,6 +1,7 @@
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "util/text/split_text.h"
+#include "util/values/joined.h"
 
 namespace vernier {
 namespace {
@@ -15,6 +16,11 @@ Status SetDevices(const OptionInput& input, ExecutionPlan& execution) {
   execution.devices = SplitAt(TextOf(input), ',');
   if (!execution.devices.empty()) return {};
   return InvalidArgument("--devices: expected cuda:0,cuda:1,... or all, got ''");
+}
+
+OptionWords DeviceWords(const OptionRow& /*row*/, const ExecutionPlan& execution) {
+  if (execution.devices.empty()) return {};
+  return {{Joined(execution.devices, ",")}};
 }
 
 constexpr OptionRow kReplicas[] = {
@@ -33,7 +39,7 @@ constexpr OptionRow kReplicas[] = {
      .spelled_out = true},
     {.flags = {"--devices"},
      .dest = "devices",
-     .sets = SetBy<&SetDevices>(),
+     .sets = SetBy<&SetDevices, &DeviceWords>(),
      .arity = Arity::kOne,
      .metavar = "LIST",
      .help = "Open every runner once on each of these GPUs: cuda:0,cuda:1,... or all. Iterations go"

@@ -18,6 +18,10 @@ Status SetTorchPlace(const OptionInput& input, RunnerPlan& runner) {
   return {};
 }
 
+OptionWords TorchPlaceWords(const OptionRow& row, const RunnerPlan& runner) {
+  return ChoiceWords(row, static_cast<size_t>(runner.place));
+}
+
 Status SetTorchOutputs(const OptionInput& input, RunnerPlan& runner) {
   std::set<std::string_view> names;
   for (const std::string& name : input.given.values) {
@@ -93,7 +97,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--torch"}},
     {.flags = {"--torch-in"},
      .dest = "torch_in",
-     .sets = SetBy<&SetTorchPlace>().For("torch"),
+     .sets = SetBy<&SetTorchPlace, &TorchPlaceWords>().For("torch"),
      .arity = Arity::kOne,
      .choices = kTorchPlaces,
      .fallback = "auto",
@@ -235,7 +239,7 @@ constexpr OptionRow kWorkers[] = {
      .origin = Origin::kOurs},
     {.flags = {"--env"},
      .dest = "env",
-     .sets = SetBy<&SetVariable>(),
+     .sets = SetBy<&SetVariable, &ExecutionPlan::environment>(),
      .arity = Arity::kOne,
      .action = OptionAction::kAppend,
      .metavar = "NAME=VALUE",

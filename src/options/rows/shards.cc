@@ -19,6 +19,14 @@ Status SetShardExit(const OptionInput& input, ShardWords& words) {
   return {};
 }
 
+OptionWords ShardRuleWords(const OptionRow& row, const ShardWords& words) {
+  return ChoiceWords(row, static_cast<size_t>(words.rule));
+}
+
+OptionWords ShardExitWords(const OptionRow& row, const ShardWords& words) {
+  return ChoiceWords(row, words.ends_done ? 1 : 0);
+}
+
 // What is shared is iterations or, of a batch, models.
 constexpr OptionRow ShardRow(std::string_view help) {
   return {.flags = {"--shard"},
@@ -35,7 +43,7 @@ constexpr OptionRow ShardRow(std::string_view help) {
 constexpr OptionRow ShardRuleRow(std::string_view help) {
   return {.flags = {"--shard-by"},
           .dest = "shard_by",
-          .sets = SetBy<&SetShardRule>(),
+          .sets = SetBy<&SetShardRule, &ShardRuleWords>(),
           .in_package = InPackage::kNot,
           .arity = Arity::kOne,
           .choices = kShardRules,
@@ -50,7 +58,7 @@ constexpr OptionRow ShardRuleRow(std::string_view help) {
 constexpr OptionRow ShardExitRow(std::string_view help) {
   return {.flags = {"--shard-exit"},
           .dest = "shard_exit",
-          .sets = SetBy<&SetShardExit>(),
+          .sets = SetBy<&SetShardExit, &ShardExitWords>(),
           .in_package = InPackage::kNot,
           .arity = Arity::kOne,
           .choices = kShardExits,

@@ -12,6 +12,10 @@ Status SetStateSource(const OptionInput& input, StepPlan& steps) {
   return {};
 }
 
+OptionWords StateSourceWords(const OptionRow& row, const StepPlan& steps) {
+  return ChoiceWords(row, static_cast<size_t>(steps.state));
+}
+
 Status SetMinTokenAgreement(const OptionInput& input, StepPlan& steps) {
   return ReadValue(input, steps.min_token_agreement.emplace());
 }
@@ -97,7 +101,7 @@ constexpr OptionRow kStepRows[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--state"},
      .dest = "state",
-     .sets = SetBy<&SetStateSource>(),
+     .sets = SetBy<&SetStateSource, &StateSourceWords>(),
      .arity = Arity::kOne,
      .choices = kStateSourceNames,
      .fallback = "own",
@@ -135,7 +139,7 @@ constexpr OptionRow kStepRows[] = {
      .needs = {"--decode"}},
     {.flags = {"--min-token-agreement"},
      .dest = "min_token_agreement",
-     .sets = SetBy<&SetMinTokenAgreement>(kShare),
+     .sets = SetBy<&SetMinTokenAgreement, &StepPlan::min_token_agreement>(kShare),
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "R",

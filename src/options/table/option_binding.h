@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "vernier/number_rule.h"
 #include "vernier/status.h"
@@ -16,6 +17,7 @@ namespace vernier {
 class Logger;
 class ParsedArgs;
 struct GivenOption;
+struct OptionRow;
 
 /// What options are read beside.
 struct BindContext {
@@ -54,10 +56,16 @@ enum class FileUse : uint8_t {
 /// Is something written where the option says?
 constexpr bool IsWritten(FileUse use) { return use >= FileUse::kWrites && use <= FileUse::kCache; }
 
+/// The values of an option, for each time that it is given; a switch has none.
+using OptionWords = std::vector<std::vector<std::string>>;
+
 /// The meaning of an option: which struct it fills, and how.
 struct Binding {
   PartTag part = nullptr;
   Status (*set)(const OptionInput& input, void* part) = nullptr;
+  /// The inverse of `set`: the words that fill a new struct like this one. None where it has what a
+  /// new one has. Null: it has no inverse by itself (bind/plan_words.h).
+  OptionWords (*words)(const OptionRow& row, const void* part) = nullptr;
   NumberRule rule = {};
   std::string_view key = {};       ///< for `set`: the name of an option of a backend, of a function
   std::string_view backend = {};   ///< sets nothing in runners of another one; empty: of any

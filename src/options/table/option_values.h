@@ -91,6 +91,30 @@ Status ReadPlace(const OptionInput& input, std::string& out);
 /// The same of a folder, which must have a name.
 Status ReadFolder(const OptionInput& input, std::string& out);
 
+// The inverse of each: the words of an option by which a field gets this value.
+
+OptionWords ValueWords(const OptionRow& row, bool value);
+OptionWords ValueWords(const OptionRow& row, int64_t value);
+OptionWords ValueWords(const OptionRow& row, std::optional<int64_t> value);
+OptionWords ValueWords(const OptionRow& row, double value);
+OptionWords ValueWords(const OptionRow& row, std::optional<double> value);
+OptionWords ValueWords(const OptionRow& row, uint64_t value);
+OptionWords ValueWords(const OptionRow& row, const std::string& value);
+OptionWords ValueWords(const OptionRow& row, const std::optional<std::string>& value);
+OptionWords ValueWords(const OptionRow& row, const std::vector<std::string>& values);
+OptionWords ValueWords(const OptionRow& row, const PerOutput<double>& values);
+OptionWords ValueWords(const OptionRow& row, const PerOutput<int64_t>& values);
+OptionWords ValueWords(const OptionRow& row, const PerOutput<ToleranceRule>& values);
+OptionWords ValueWords(const OptionRow& row, const PerOutput<std::vector<ErrorStat>>& values);
+OptionWords ValueWords(const OptionRow& row, const PerOutput<TopK>& values);
+OptionWords ValueWords(const OptionRow& row, const ScriptFunction& script);
+OptionWords ValueWords(const OptionRow& row, const std::vector<ReportFile>& reports);
+OptionWords ValueWords(const OptionRow& row, const PairPlan& pairs);
+/// The choice of that index; the first one is the default, which needs no words.
+OptionWords ChoiceWords(const OptionRow& row, size_t index);
+/// The words of --compare for both of its fields.
+OptionWords CompareWords(const OptionRow& row, const CompareOptions& options);
+
 /// Is the option for runners of this backend, too?
 bool IsForBackend(const OptionInput& input, std::string_view backend);
 Status AddSessionOption(const OptionInput& input, RunnerPlan& runner);
@@ -106,6 +130,10 @@ struct OwnerOf<T Part::*> {
 };
 template <typename Part>
 struct OwnerOf<Status (*)(const OptionInput&, Part&)> {
+  using Type = Part;
+};
+template <typename Part>
+struct OwnerOf<OptionWords (*)(const OptionRow&, const Part&)> {
   using Type = Part;
 };
 /// The struct of a pointer to a member, or that a function fills.
@@ -143,6 +171,24 @@ consteval NumberRule FieldNumberRule(Field Part::*member) {
   return found.rule.value();  // does not compile where the struct has none
 }
 
+// What an option's words are made from: a field whose type says how, or a function of the struct.
+template <auto Source>
+OptionWords WordsFrom(const OptionRow& row, const void* part) {
+  const auto& filled = *static_cast<const Owner<Source>*>(part);
+  if constexpr (std::is_member_object_pointer_v<decltype(Source)>) {
+    static const Owner<Source> kNew{};
+    OptionWords words = ValueWords(row, filled.*Source);
+    return words == ValueWords(row, kNew.*Source) ? OptionWords() : words;
+  } else {
+    return Source(row, filled);
+  }
+}
+
+template <auto Member>
+inline constexpr bool kHasWords = requires(const OptionRow& row, const Owner<Member>& part) {
+  ValueWords(row, part.*Member);
+};
+
 template <auto Member>
 Status SetMember(const OptionInput& input, Owner<Member>& part) {
   return ReadValue(input, part.*Member);
@@ -158,25 +204,33 @@ Status SetFolder(const OptionInput& input, Owner<Member>& part) {
 
 }  // namespace binding_detail
 
-/// The binding of a function `Status Set(const OptionInput&, Part&)`.
-template <auto Set>
+/// The binding of a function `Status Set(const OptionInput&, Part&)`. Its inverse is that of the
+/// field `Source`, or a function `OptionWords Source(const OptionRow&, const Part&)`.
+template <auto Set, auto Source = nullptr>
 constexpr Binding SetBy(const NumberRule& rule = {}) {
   using Part = binding_detail::Owner<Set>;
-  return {.part = &kPartTag<Part>,
-          .set = [](const OptionInput& input, void* part) -> Status {
-            Part& filled = *static_cast<Part*>(part);
-            if constexpr (std::is_same_v<Part, RunnerPlan>) {
-              if (!IsForBackend(input, filled.backend)) return {};
-            }
-            return Set(input, filled);
-          },
-          .rule = rule};
+  Binding binding = {.part = &kPartTag<Part>,
+                     .set = [](const OptionInput& input, void* part) -> Status {
+                       Part& filled = *static_cast<Part*>(part);
+                       if constexpr (std::is_same_v<Part, RunnerPlan>) {
+                         if (!IsForBackend(input, filled.backend)) return {};
+                       }
+                       return Set(input, filled);
+                     },
+                     .rule = rule};
+  if constexpr (!std::is_null_pointer_v<decltype(Source)>) {
+    binding.words = &binding_detail::WordsFrom<Source>;
+  }
+  return binding;
 }
 
 /// The value goes into this field, whose type says how it is read: Sets<&RunPlan::strict>().
 template <auto Member>
 constexpr Binding Sets(const NumberRule& rule = {}) {
-  const Binding binding = SetBy<&binding_detail::SetMember<Member>>(rule);
+  Binding binding = SetBy<&binding_detail::SetMember<Member>>(rule);
+  if constexpr (binding_detail::kHasWords<Member>) {
+    binding.words = &binding_detail::WordsFrom<Member>;
+  }
   return binding_detail::kOneEach<decltype(Member)> ? binding.OneEach() : binding;
 }
 
@@ -204,13 +258,13 @@ constexpr Binding LoadOption(std::string_view backend, std::string_view key) {
 /// The same of what is saved: a file or folder of any kind, and a folder.
 template <auto Member>
 constexpr Binding Saves() {
-  Binding binding = SetBy<&binding_detail::SetPlace<Member>>();
+  Binding binding = SetBy<&binding_detail::SetPlace<Member>, Member>();
   binding.files = FileUse::kWrites;
   return binding;
 }
 template <auto Member>
 constexpr Binding SavesFolder() {
-  Binding binding = SetBy<&binding_detail::SetFolder<Member>>();
+  Binding binding = SetBy<&binding_detail::SetFolder<Member>, Member>();
   binding.files = FileUse::kWritesInto;
   return binding;
 }

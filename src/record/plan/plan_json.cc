@@ -75,16 +75,21 @@ class PlanWriter {
   // Without what a new part has, too.
   template <typename Part>
   static PlanJson Written(const Part& part) {
-    static const Part kNew;
-    PlanWriter writer, usual;
-    Part::EachField(part, writer);
-    Part::EachField(kNew, usual);
+    static const PlanJson kNew = AllOf(Part());
     PlanJson json = PlanJson::object();
-    for (const auto& [key, value] : writer.json_.items()) {
-      const auto same = usual.json_.find(key);
-      if (same == usual.json_.end() || *same != value) json[key] = value;
+    const PlanJson all = AllOf(part);
+    for (const auto& [key, value] : all.items()) {
+      const auto same = kNew.find(key);
+      if (same == kNew.end() || *same != value) json[key] = value;
     }
     return json;
+  }
+
+  template <typename Part>
+  static PlanJson AllOf(const Part& part) {
+    PlanWriter writer;
+    Part::EachField(part, writer);
+    return std::move(writer.json_);
   }
 
  private:
