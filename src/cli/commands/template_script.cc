@@ -55,7 +55,7 @@ Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocati
         " --data-loader-script option.");
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string text,
-                           WritePythonTemplate(kind, plan, args, invocation));
+                           WritePythonTemplate(kind, plan, invocation));
   NewFile output;
   VERNIER_TRY(BindOptions(args, {.log = &log}, {output}));
   log.Info("Writing script to: " + output.path);

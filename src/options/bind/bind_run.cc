@@ -179,7 +179,7 @@ void BindSaving(const ParsedArgs& args, SavePlan& save) {
   const bool keeps_tensors =
       args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");
   if (keeps_tensors && save.outputs.empty()) save.outputs = InOutputFolder(args, "outputs.json");
-  if (TextOf(args, "output_dir").empty()) return;
+  if (FolderOfResults(args).empty()) return;
   if (save.record.empty()) save.record = InOutputFolder(args, kDefaultRecord);
   if (save.reports.empty()) {
     save.reports.push_back({InOutputFolder(args, kDefaultReport), ReportFormat::kHtml});
@@ -197,15 +197,21 @@ void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
 
 // The options that mean something by themselves.
 Status BindSingly(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
-  return BindOptions(args, {plan.lenient, TextOf(args, "output_dir"), &logger},
+  return BindOptions(args, {plan.lenient, FolderOfResults(args), &logger},
                      {plan, plan.inputs, plan.steps, plan.save, plan.pictures, plan.execution,
                       *plan.compare, plan.decisions});
 }
 
 }  // namespace
 
+std::string FolderOfResults(const ParsedArgs& args) {
+  ResultFolder folder;
+  (void)BindOptions(args, {}, {folder});  // any words are a path
+  return folder.path;
+}
+
 std::string InOutputFolder(const ParsedArgs& args, const std::string& path) {
-  return InFolder(TextOf(args, "output_dir"), path);
+  return InFolder(FolderOfResults(args), path);
 }
 
 Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {

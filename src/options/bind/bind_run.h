@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "options/table/command_words.h"
 #include "options/words/arg_parser.h"
 #include "report/text/console_log.h"
 #include "util/log/log.h"
@@ -23,9 +24,15 @@ struct Invocation {
   bool reads_model = false;             ///< the command itself takes the model, too
 };
 
+/// The folder of --output-dir; empty: not given.
+std::string FolderOfResults(const ParsedArgs& args);
+
 /// Where a file of results goes: into --output-dir, unless that is not given or `path` names a
 /// folder itself. An empty path stays empty.
 std::string InOutputFolder(const ParsedArgs& args, const std::string& path);
+
+/// What the options of the log say.
+LogWords LogWordsOf(const ParsedArgs& args);
 
 /// Verbosity, format and log file. kInvalidArgument for an unknown level.
 Result<ConsoleLogOptions> BindLog(const ParsedArgs& args);

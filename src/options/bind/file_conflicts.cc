@@ -132,7 +132,7 @@ std::vector<std::string> WordsReadByRunners(const ParsedArgs& args) {
 
 // What --output-dir has written where no option names another place.
 void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
-  if (args.Value("output_dir").value_or("").empty()) return;
+  if (FolderOfResults(args).empty()) return;
   constexpr std::pair<std::string_view, const char*> kDefaults[] = {
       {"save_record", kDefaultRecord}, {"reports", kDefaultReport}, {"log_file", kDefaultLog}};
   for (const auto& [dest, name] : kDefaults) {

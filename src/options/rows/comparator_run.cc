@@ -1,3 +1,4 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -92,7 +93,7 @@ constexpr OptionRow kRun[] = {
      .needs = {"--save-outputs", "--save-intermediate-outputs", "--save-all-intermediate-outputs"}},
     {.flags = {"--output-dir"},
      .dest = "output_dir",
-     .sets = kBoundTogether,
+     .sets = Sets<&ResultFolder::path>(),
      .files = FileUse::kWritesInto,
      .arity = Arity::kOne,
      .metavar = "DIR",

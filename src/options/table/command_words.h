@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "vernier/run_plan.h"
 
@@ -10,6 +11,21 @@ namespace vernier {
 
 /// Of the commands that make one file: where it goes.
 struct NewFile {
+  std::string path;
+};
+
+/// What a command logs and shows while it works.
+struct LogWords {
+  std::vector<std::string> levels;  ///< [PATH:]LEVEL
+  int louder = 0;                   ///< how often -v was given more than -q
+  bool silent = false;              ///< critical messages only
+  bool timestamp = false, line_info = false, no_colors = false;
+  std::optional<std::string> file;  ///< also written there; empty: nowhere
+  bool no_progress = false;
+};
+
+/// --output-dir: where results go that are named without a folder. Empty: where they are named.
+struct ResultFolder {
   std::string path;
 };
 
