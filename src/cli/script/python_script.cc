@@ -216,7 +216,7 @@ Result<std::string> WritePythonScript(const RunPlan& plan, const ParsedArgs& arg
   VERNIER_TRY(CheckSavedSides(plan));
   ScriptWords words;
   VERNIER_ASSIGN_OR_RETURN(words.log, BindLog(args));
-  words.log_words = LogWordsOf(args);
+  words.log_words = ReadWords<LogWords>(args);
   for (const RunnerChoice& choice : args.Runners()) {
     words.labelled.push_back(choice.kind == "runner");
   }

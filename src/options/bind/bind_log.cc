@@ -3,7 +3,6 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/bind_shard.h"
 #include "options/bind/default_files.h"
-#include "options/table/option_values.h"
 #include "util/log/workflow_commands.h"
 #include "util/text/number_text.h"
 
@@ -68,15 +67,8 @@ Severity CountedLevel(int net) {
 
 }  // namespace
 
-LogWords LogWordsOf(const ParsedArgs& args) {
-  LogWords words;
-  // None of these options is refused; what a level is called is looked at by BindLog.
-  (void)BindOptions(args, {.output_dir = FolderOfResults(args)}, {words});
-  return words;
-}
-
 Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
-  const LogWords words = LogWordsOf(args);
+  const LogWords words = ReadWords<LogWords>(args);
   ConsoleLogOptions options;
   VERNIER_TRY(AddNamedLevels(words.levels, options));
   // As in Polygraphy, -v and -q beat --verbosity, and --silent beats both.
@@ -89,9 +81,8 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
   options.line_info = words.line_info;
   options.colors = !words.no_colors && TerminalWantsColors();
   options.in_workflow = InGitHubWorkflow();
-  const std::string folder = FolderOfResults(args);
-  const std::string kept = folder.empty() ? "" : InFolder(folder, kDefaultLog);
-  options.log_file = NameOfShard(args, words.file.value_or(kept));
+  const char* const kept = FolderOfResults(args).empty() ? "" : kDefaultLog;
+  options.log_file = NameOfShard(args, InOutputFolder(args, words.file.value_or(kept)));
   return options;
 }
 

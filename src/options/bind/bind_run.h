@@ -31,9 +31,6 @@ std::string FolderOfResults(const ParsedArgs& args);
 /// folder itself. An empty path stays empty.
 std::string InOutputFolder(const ParsedArgs& args, const std::string& path);
 
-/// What the options of the log say.
-LogWords LogWordsOf(const ParsedArgs& args);
-
 /// Verbosity, format and log file. kInvalidArgument for an unknown level.
 Result<ConsoleLogOptions> BindLog(const ParsedArgs& args);
 

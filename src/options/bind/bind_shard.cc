@@ -9,6 +9,7 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/shell_command.h"
 #include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "record/schema/runner_name.h"
 #include "run/feeds/image_feeds.h"
 #include "run/feeds/shard_names.h"
@@ -294,7 +295,7 @@ Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& 
   plan.shard = *std::move(shard);
   plan.shard.folder = CurrentFolder();
   plan.shard.words = invocation.words;
-  LogShard(TextOf(args, "shard"), plan.shard, where, logger);
+  LogShard(ReadField<&ShardWords::shard>(args).value_or(""), plan.shard, where, logger);
   SavePlan& save = plan.save;
   const bool skips = MayLeaveOut(plan);
   for (std::string* path : {&save.inputs, &save.outputs}) {

@@ -40,10 +40,6 @@ Status SetFormat(const OptionInput& input, LogWords& log) {
   return {};
 }
 
-Status SetLogFile(const OptionInput& input, LogWords& log) {
-  return ReadPlace(input, log.file.emplace());
-}
-
 constexpr OptionRow kLogging[] = {
     {.flags = {"-v", "--verbose"},
      .dest = "verbose",
@@ -87,7 +83,7 @@ constexpr OptionRow kLogging[] = {
      .help = "Parts to add to each log line (timestamp, line-info), and no-colors for plain text."},
     {.flags = {"--log-file"},
      .dest = "log_file",
-     .sets = SetBy<&SetLogFile>(),
+     .sets = Sets<&LogWords::file>(),
      .files = FileUse::kWrites,
      .in_package = InPackage::kOwnWay,
      .elsewhere = kPythonLogger,
