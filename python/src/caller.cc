@@ -5,6 +5,8 @@
 #include "gil.h"
 #include "model/onnx/model_type.h"
 #include "options/bind/option_use.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "vernier/compare_options.h"
 
 namespace nb = nanobind;
@@ -63,7 +65,7 @@ Caller Caller::From(const nb::dict& said) {
 }
 
 Status Caller::CheckOptions(const ParsedArgs& args, std::string_view called) const {
-  if (!comparison.given() || args.Has("lenient")) return {};
+  if (!comparison.given() || ReadField<&Leniency::lenient>(args)) return {};
   return CheckIdleBeside(args, "--compare-func-script", called);
 }
 

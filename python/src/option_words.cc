@@ -6,6 +6,8 @@
 #include "named_tensors.h"
 #include "options/bind/option_use.h"
 #include "options/table/command_options.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "run/runner/runner_kinds.h"
 #include "status_error.h"
 
@@ -87,7 +89,7 @@ void AddWords(const GivenOption& given, std::vector<std::string>& words) {
 }
 
 Status CheckUse(const OptionTable& table, const ParsedArgs& args, size_t objects, Logger& logger) {
-  const bool lenient = args.Has("lenient");
+  const bool lenient = ReadField<&Leniency::lenient>(args);
   const UseOf whose = lenient ? UseOf::kOwnOptions : UseOf::kAllOptions;
   VERNIER_TRY(CheckOptionUse(table, args, whose, objects));
   if (lenient) return {};

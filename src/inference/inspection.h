@@ -24,6 +24,7 @@ struct InspectionPlan {
   // A page with a drawing, instead of text.
   bool draws = false;
   std::optional<std::string> page;  ///< its file; none: the model's name with .html
+  std::optional<std::string> port;  ///< of a server, which there is none: the page is a file
 };
 
 /// The statistics of the tensors in a file of saved outputs, by name: those of the first iteration

@@ -167,6 +167,12 @@ class GenScript(Case):
         for words in (["--trt", "--workspace", "1G"], ["--runner", "half=trt --fp16"]):
             self.more_than_polygraphy_has(words)
 
+    def test_engines_mark_all_tensors_where_the_run_does(self):
+        shutil.copy(self.path("m 1.onnx"), self.path("m.onnx"))
+        ended = self.vernier("run", "m.onnx", "--trt", "--mark-all", "--gen-script", "ours.py")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("outputs=constants.MARK_ALL", self.path("ours.py").read_text())
+
     def more_than_polygraphy_has(self, words):
         ended = self.vernier("run", "m.onnx", *words, "--gen-script", "ours.py")
         self.assertEqual(ended.code, 0, ended.err)

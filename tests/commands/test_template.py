@@ -114,6 +114,11 @@ class Template(Case):
             if "--fp-to-fp16" in words:
                 self.assertIn("Cast", [node.op_type for node in graph.node])
 
+    def test_a_timing_cache_is_loaded_by_either_name(self):
+        for flag in ("--load-timing-cache", "--timing-cache"):
+            self.vernier("template", "trt-config", flag, "t.cache", "-o", "made.py")
+            self.assertIn("load_timing_cache='t.cache'", self.path("made.py").read_text("utf-8"))
+
     def test_the_peers_library_takes_the_functions(self):
         """Without TensorRT as far as their signatures: func.extend checks nothing more."""
         self.vernier("template", "trt-config", "--fp16", "-o", "made.py")

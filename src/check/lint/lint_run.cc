@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "check/lint/lint_words.h"
+#include "check/lint/model_bench.h"
 #include "inputs/coerce_feed.h"
 #include "lint/rules.h"
 #include "model/edit/model_composer.h"
@@ -15,60 +16,29 @@
 #include "run/live/size_search.h"
 #include "run/workers/model_source.h"
 #include "run/workers/runner_session.h"
-#include "run/workers/worker_pool.h"
 #include "util/log/no_log.h"
 #include "util/text/quoted.h"
 
 namespace vernier {
 namespace {
 
-/// Collects a framework's warnings; passes on what is not above.
-class WarningCollector final : public Logger {
+// Runs the model as a whole or, where that fails, node by node, and reports what happens.
+class ModelTrial {
  public:
-  explicit WarningCollector(Logger& logger) : logger_(logger) {}
-
-  bool Enabled(Severity severity) const override {
-    return severity >= Severity::kWarning || logger_.Enabled(severity);
-  }
-  void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
-    if (severity == Severity::kWarning) warnings_.emplace_back(text);
-    if (severity < Severity::kWarning) logger_.Write(severity, text, color, once);
-  }
-  void Indent(int levels) override { logger_.Indent(levels); }
-
-  std::vector<std::string> Take() { return std::exchange(warnings_, {}); }
-
- private:
-  Logger& logger_;
-  std::vector<std::string> warnings_;
-};
-
-// What it warns of is a finding, not a line among others.
-RunnerPlan WithWarningsToHost(RunnerPlan runner) {
-  runner.backend_options.emplace_back(kLogPlace, "host");
-  return runner;
-}
-
-class NodeBench {
- public:
-  NodeBench(const RunPlan& plan, size_t index, const LintedModel& linted,
-            const Probe::Shared& shared, Findings& findings)
+  ModelTrial(const RunPlan& plan, size_t index, const LintedModel& linted,
+             const Probe::Shared& shared, Findings& findings)
       : plan_(plan),
-        runner_(WithWarningsToHost(plan.runners[index])),
         linted_(linted),
         model_(linted.model),
         graph_(linted.model.graph()),
         findings_(findings),
         logger_(shared.logger),
-        collector_(shared.logger),
-        pool_(shared.execution, shared.interrupted, collector_) {
+        bench_(plan.runners[index], shared) {
     result_.runs.assign(graph_.nodes.size(), LintRun::kNotRun);
   }
 
   Result<LintRunResult> Run() {
-    VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(runner_));
-    VERNIER_ASSIGN_OR_RETURN(const BackendInfo backend, worker_->AwaitLoad());
-    result_.runner = runner_.backend + " " + backend.framework_version;
+    VERNIER_ASSIGN_OR_RETURN(result_.runner, bench_.Start());
     VERNIER_ASSIGN_OR_RETURN(const bool takes_opsets, TryOpsets());
     result_.refused = !takes_opsets;
     if (!takes_opsets || graph_.nodes.empty()) return result_;
@@ -113,42 +83,20 @@ class NodeBench {
 
   // Weights that are not to be read: nodes cannot be run on them.
   void FindIgnoredWeights() {
-    if (!runner_.model.ignore_external_data) return;
+    if (!bench_.runner().model.ignore_external_data) return;
     for (const OnnxTensor& tensor : graph_.initializers) {
       if (tensor.external) ignored_weights_.insert(tensor.name);
     }
-  }
-
-  // A session in a worker that lives: one that died with the last model is replaced.
-  Result<std::unique_ptr<RunnerSession>> Open(const ModelSource& source) {
-    if (!worker_->death().ok()) {
-      worker_.reset();
-      VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(runner_));
-    }
-    auto live = std::make_unique<RunnerSession>(runner_);
-    live->Attach(worker_, ++sessions_);
-    live->LeaveOutParts();
-    VERNIER_TRY(live->Open(source));
-    return live;
-  }
-
-  Result<TensorMap> Infer(RunnerSession& live, const TensorMap& feed) {
-    VERNIER_ASSIGN_OR_RETURN(
-        CoercedFeed coerced,
-        CoerceFeed(feed, live.session().inputs, {Strictness::kStrict, {}, false}, silence_));
-    VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
-    VERNIER_ASSIGN_OR_RETURN(IterationResult result, live.Infer(block, 0));
-    return std::move(result.outputs);
   }
 
   Result<bool> TryOpsets() {
     const BytePieces bytes = SmallestModel(model_);
     VERNIER_ASSIGN_OR_RETURN(
         const std::shared_ptr<const ModelSource> source,
-        ModelSource::Assemble(runner_.model, bytes,
+        ModelSource::Assemble(bench_.runner().model, bytes,
                               {{"x", DType::kFloat32, std::vector<Dim>{{1, {}}}}}, {"y"}));
-    const Result<std::unique_ptr<RunnerSession>> live = Open(*source);
-    collector_.Take();
+    const Result<std::unique_ptr<RunnerSession>> live = bench_.Open(*source);
+    bench_.TakeWarnings();
     if (live.ok()) {
       (void)(*live)->Close();
       return true;
@@ -161,7 +109,7 @@ class NodeBench {
                   Quoted(opset.domain.empty() ? "ai.onnx" : opset.domain);
     }
     if (model_.contents().opsets.empty()) versions = "no opset";
-    findings_.AddFrom(lint_rule::kUnsupportedOpset, LintLevel::kException, runner_.backend,
+    findings_.AddFrom(lint_rule::kUnsupportedOpset, LintLevel::kException, bench_.runner().backend,
                       result_.runner + " takes no model of " + versions + ": " +
                           PruneMessage(live.status().message()),
                       {});
@@ -170,7 +118,8 @@ class NodeBench {
 
   Result<TensorMap> Draw() {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, OpenFirstFeed(plan_, inputs, pool_, logger_));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed,
+                             OpenFirstFeed(plan_, inputs, bench_.pool(), logger_));
     VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
                              CoerceFeed(feed, inputs, {Strictness::kStrict, {}, false}, logger_));
     return std::move(coerced.tensors);
@@ -188,17 +137,18 @@ class NodeBench {
   Result<TensorMap> FindOtherSizes(RunnerSession& live, const Result<TensorMap>& plain) {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
     const auto draw = [&](const RunPlan& sized) {
-      return OpenFirstFeed(sized, inputs, pool_, silence_);
+      return OpenFirstFeed(sized, inputs, bench_.pool(), silence_);
     };
     const auto infer = [&](const TensorMap& feed) -> Result<bool> {
-      if (!worker_->death().ok()) return Unavailable("the worker is gone");
-      const Result<TensorMap> outputs = Infer(live, feed);
-      collector_.Take();
+      if (!bench_.lives()) return Unavailable("the worker is gone");
+      const Result<TensorMap> outputs = bench_.Infer(live, feed);
+      bench_.TakeWarnings();
       return AllHaveElements(outputs);
     };
     VERNIER_ASSIGN_OR_RETURN(
         FoundSizes found,
-        FindSizes(plan_, inputs, {draw, {{runner_.name, infer, AllHaveElements(plain)}}, logger_}));
+        FindSizes(plan_, inputs,
+                  {draw, {{bench_.runner().name, infer, AllHaveElements(plain)}}, logger_}));
     VERNIER_TRY(found.unsteady);
     if (found.dims.empty()) return NotFound("no sizes were found that it accepts");
     logger_.Info(found.note);
@@ -207,9 +157,9 @@ class NodeBench {
 
   Status RunWhole(TensorMap& feed) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
-                             ModelSource::Prepare(runner_.model, silence_));
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunnerSession> live, Open(*source));
-    const Result<TensorMap> outputs = Infer(*live, feed);
+                             ModelSource::Prepare(bench_.runner().model, silence_));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunnerSession> live, bench_.Open(*source));
+    const Result<TensorMap> outputs = bench_.Infer(*live, feed);
     Status inferred = outputs.status();
     const std::optional<SizeOne> why = WhyNotSizeOne(AllHaveElements(outputs));
     if (why && HasGuessedSizes()) {
@@ -222,10 +172,10 @@ class NodeBench {
       }
     }
     // Nodes are run in the same worker, which need not hold the whole model as well.
-    if (worker_->death().ok()) (void)live->Close();
+    if (bench_.lives()) (void)live->Close();
     VERNIER_TRY(inferred);
-    for (const std::string& warning : collector_.Take()) {
-      findings_.AddFrom(lint_rule::kRunnerWarning, LintLevel::kWarning, runner_.backend,
+    for (const std::string& warning : bench_.TakeWarnings()) {
+      findings_.AddFrom(lint_rule::kRunnerWarning, LintLevel::kWarning, bench_.runner().backend,
                         PruneMessage(warning), {});
     }
     // Runtimes leave out what no output depends on.
@@ -277,7 +227,7 @@ class NodeBench {
     }
     Result<TensorMap> outputs = Compute(node, feed);
     if (outputs.status().code() == StatusCode::kCancelled) return outputs.status();
-    collector_.Take();
+    bench_.TakeWarnings();
     if (!outputs.ok()) {
       Report(index, outputs.status());
       return {};
@@ -302,14 +252,14 @@ class NodeBench {
     }
     if (sizes_needed_) return ReportSizes(why, index);
     result_.runs[index] = LintRun::kFailed;
-    findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
+    findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, bench_.runner().backend,
                       PruneMessage(why.message()), index);
   }
 
   // Our guess may be why: no fault of the model is known.
   void ReportSizes(const Status& why, std::optional<uint32_t> node) {
     if (std::exchange(sizes_reported_, true)) return;
-    findings_.AddFrom(lint_rule::kSizesNeeded, LintLevel::kWarning, runner_.backend,
+    findings_.AddFrom(lint_rule::kSizesNeeded, LintLevel::kWarning, bench_.runner().backend,
                       "give the sizes of free dimensions with --input-shapes: none were found that "
                       "the model runs with; with size 1: " +
                           PruneMessage(why.message()),
@@ -328,7 +278,7 @@ class NodeBench {
     if (sizes_needed_) return ReportSizes(why, std::nullopt);
     const bool all = std::all_of(result_.runs.begin(), result_.runs.end(),
                                  [](LintRun run) { return run == LintRun::kPassed; });
-    findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
+    findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, bench_.runner().backend,
                       std::string(all ? "every node runs alone, but not the model as a whole: "
                                       : "the model as a whole does not run: ") +
                           PruneMessage(why.message()),
@@ -357,25 +307,21 @@ class NodeBench {
     VERNIER_ASSIGN_OR_RETURN(const BytePieces bytes, composer.Finish());
     VERNIER_ASSIGN_OR_RETURN(
         const std::shared_ptr<const ModelSource> source,
-        ModelSource::Assemble(runner_.model, bytes, std::move(inputs), std::move(outputs)));
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunnerSession> live, Open(*source));
-    Result<TensorMap> computed = Infer(*live, feed);
-    if (worker_->death().ok()) (void)live->Close();
+        ModelSource::Assemble(bench_.runner().model, bytes, std::move(inputs), std::move(outputs)));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunnerSession> live, bench_.Open(*source));
+    Result<TensorMap> computed = bench_.Infer(*live, feed);
+    if (bench_.lives()) (void)live->Close();
     return computed;
   }
 
   const RunPlan& plan_;
-  const RunnerPlan runner_;
   const LintedModel& linted_;
   const OnnxModel& model_;
   const OnnxGraph& graph_;
   Findings& findings_;
   Logger& logger_;
   NoLog silence_;
-  WarningCollector collector_;
-  WorkerPool pool_;
-  std::shared_ptr<Worker> worker_;
-  uint64_t sessions_ = 0;
+  ModelBench bench_;
   LintRunResult result_;
   bool explained_ = false;  // is a node known that does not run?
   bool sizes_needed_ = false, sizes_reported_ = false;
@@ -388,7 +334,7 @@ class NodeBench {
 
 Result<LintRunResult> LintWithRunner(const RunPlan& plan, size_t index, const LintedModel& linted,
                                      const Probe::Shared& shared, Findings& findings) {
-  return NodeBench(plan, index, linted, shared, findings).Run();
+  return ModelTrial(plan, index, linted, shared, findings).Run();
 }
 
 }  // namespace vernier

@@ -14,6 +14,8 @@
 #include "options/bind/file_conflicts.h"
 #include "options/bind/shell_command.h"
 #include "options/table/command_options.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/option_sets.h"
 #include "report/files/junit.h"
 #include "run/phases/shard_ending.h"
@@ -72,7 +74,7 @@ Status RefuseShardsOfRuns(const BatchPlan& plan) {
   if (plan.runs.empty()) return {};
   const OptionTable table = RunOptionTable();
   const ParseResult parsed = ParseCommandLine(table, std::span(plan.runs.front().words).subspan(2));
-  if (!parsed.args.Has("shard")) return {};
+  if (!IsGiven<&ShardWords::shard>(parsed.args)) return {};
   return InvalidArgument(
       "--shard after --: a batch does not merge the shards of a run; give --shard before -- "
       "to divide the models, or use `vernier run --shard` for each model");

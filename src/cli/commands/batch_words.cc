@@ -9,6 +9,8 @@
 #include "options/bind/bind_runners.h"
 #include "options/bind/default_files.h"
 #include "options/bind/option_use.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/option_table.h"
 #include "options/words/arg_parser.h"
 #include "options/words/flag_suggestion.h"
@@ -94,7 +96,7 @@ Status CheckBackends(const ParsedArgs& args) {
     VERNIER_ASSIGN_OR_RETURN(const LabelledRunner runner, SplitRunner(choice.value));
     const bool script = IsPythonScript(runner.backend) || IsProgramPath(runner.backend);
     if (script || runner.backend == "python") continue;
-    VERNIER_TRY(CheckBackendName(runner.backend, AllWordsOf(args, "backend_dir"))
+    VERNIER_TRY(CheckBackendName(runner.backend, ReadField<&ExecutionPlan::backend_dirs>(args))
                     .Annotate("--runner " + runner.label));
   }
   return {};
@@ -103,10 +105,10 @@ Status CheckBackends(const ParsedArgs& args) {
 std::string RecordOf(std::span<const std::string> words) {
   const OptionTable table = RunOptionTable();
   const ParseResult parsed = ParseCommandLine(table, words);
-  const bool has_folder = parsed.args.Has("output_dir");
-  const std::string_view path =
-      parsed.args.Value("save_record").value_or(has_folder ? kDefaultRecord : "");
-  return InOutputFolder(parsed.args, std::string(path));
+  const std::string folder = FolderOfResults(parsed.args);
+  const bool is_default = !folder.empty() && !IsGiven<&SavePlan::record>(parsed.args);
+  return is_default ? InFolder(folder, kDefaultRecord)
+                    : ReadField<&SavePlan::record>(parsed.args, {.output_dir = folder});
 }
 
 }  // namespace
@@ -120,13 +122,14 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
     return InvalidArgument("'" + word + "' is not an option of run" + DidYouMeanFlag(table, word));
   }
   if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help goes before --");
-  if (parsed.args.Has("model_file")) {
-    const std::string word(*parsed.args.Value("model_file"));
+  if (const GivenOption* const model_word = FindGiven<&ModelPlan::path>(parsed.args)) {
+    const std::string& word = model_word->values.front();
     const std::string why = word.ends_with(".onnx") ? "" : ExplainSurplus(table, options, word);
     return InvalidArgument("'" + word + "' is not an option: models are named before --" +
                            (why.empty() ? "" : "; " + why));
   }
-  const UseOf whose = parsed.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  const UseOf whose =
+      ReadField<&Leniency::lenient>(parsed.args) ? UseOf::kOwnOptions : UseOf::kAllOptions;
   VERNIER_TRY(CheckOptionUse(table, parsed.args, whose));
   VERNIER_TRY(CheckBackends(parsed.args));
   std::vector<std::string> words(options.begin(), options.end());

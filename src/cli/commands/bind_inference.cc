@@ -10,6 +10,7 @@
 #include "inference/model_shapes.h"
 #include "inputs/shape_grid.h"
 #include "options/bind/bind_model.h"
+#include "options/table/given_field.h"
 #include "run/runner/changed_model.h"
 #include "util/log/no_log.h"
 
@@ -39,6 +40,17 @@ Result<RunPlan> BindInference(const ParsedArgs& args, std::span<const std::strin
   return plan;
 }
 
+// Where --onnxrt-lib says that it is; empty: wherever it is found.
+std::string OnnxRuntimeLibrary(const ParsedArgs& args) {
+  RunnerPlan runner;
+  runner.backend = "onnxruntime";
+  (void)BindOptions(args, {}, {runner});  // refused where a runner is bound
+  for (const auto& [key, value] : runner.backend_options) {
+    if (key == "lib") return value;
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<OnnxModel> LoadAsAsked(const ParsedArgs& args, WorkerPool& pool, Logger& log) {
@@ -55,11 +67,11 @@ Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& 
 
 FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
   FeedSource source;
-  source.given = args.Has("load_inputs_paths") || args.Has("data_loader_script");
-  source.library = TextOf(args, "onnxrt_lib");
+  source.given = IsGiven<&InputPlan::load_paths>(args) || IsGiven<&InputPlan::script>(args);
+  source.library = OnnxRuntimeLibrary(args);
   source.flags = FeedFlags(args);
   source.inference = [&]() -> Result<RunPlan> {
-    if (args.Has("iterations")) log.Warning(kOneFeed);
+    if (IsGiven<&InputPlan::iterations>(args)) log.Warning(kOneFeed);
     return BindInference(args, {}, invocation, log);
   };
   return source;
@@ -76,14 +88,17 @@ Status CompleteExtractAsAsked(const ParsedArgs& args, const Invocation& invocati
     fed = true;
     return BindInference(args, part.shape_words, invocation, log);
   };
-  if (args.Has("iterations")) log.Warning(kOneFeed);
+  if (IsGiven<&InputPlan::iterations>(args)) log.Warning(kOneFeed);
   NoLog unheard;
-  if (!invocation.as_polygraphy && args.Has("val_range")) {
+  InputPlan inputs;
+  const Status read = BindOptions(args, {.log = &unheard}, {inputs});
+  if (!invocation.as_polygraphy && !inputs.range_words.empty()) {
+    VERNIER_TRY(read);
     VERNIER_TRY(BindInference(args, part.shape_words, invocation, unheard).status());
   }
   VERNIER_TRY(CompleteExtract(completion, model, plan, log));
   std::vector<std::string> flags = FeedFlags(args);
-  if (args.Has("iterations")) std::erase(flags, args.Flag("iterations"));
+  std::erase(flags, FlagOf<&InputPlan::iterations>(args));
   if (!invocation.as_polygraphy && !fed) WarnOfUnusedFeed(flags, log);
   return {};
 }

@@ -5,10 +5,12 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/table/commands.h"
+#include "options/table/given_field.h"
 #include "options/table/option_sets.h"
 #include "run/saved/row_writer.h"
 #include "session/rows/accuracy_session.h"
 #include "session/rows/rows_session.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -16,8 +18,9 @@ namespace {
 // Without an option of `simple` it asks for nothing: its default, elemwise, cannot be judged anew.
 bool AsksForSimple(const ParsedArgs& args) {
   return std::ranges::any_of(args.given(), [](const GivenOption& given) {
-    const std::string_view dest = given.row->dest;
-    return CompareSimpleGroup().Has(dest) || dest == "no_shape_check" || dest == "fail_fast";
+    const OptionRow& row = *given.row;
+    return CompareSimpleGroup().Has(row.dest) || SetsField<&CompareOptions::no_shape_check>(row) ||
+           SetsField<&CompareOptions::fail_fast>(row);
   });
 }
 
@@ -43,8 +46,9 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
   const bool rows = IsOfRows(path);
   for (const GivenOption& given : args.given()) {
     const PartTag part = given.row->sets.part;
-    const bool of_decisions = part == &kPartTag<DecisionOptions> || given.row->dest == "strict" ||
-                              given.row->dest == "seed";
+    const bool of_decisions = part == &kPartTag<DecisionOptions> ||
+                              SetsField<&RunPlan::strict>(*given.row) ||
+                              SetsField<&InputPlan::seed>(*given.row);
     if (given.flag.empty() || part == nullptr || of_decisions == rows) continue;
     return InvalidArgument(std::string(given.flag) + ": '" + path +
                            (rows
@@ -61,9 +65,10 @@ Result<AccuracyPlan> BindAccuracy(const ParsedArgs& args, const Invocation& invo
   VERNIER_TRY(BindOptions(args, {.log = &log}, {plan}));
   VERNIER_TRY(CheckKindOfFile(args, plan.path));
   plan.simple = AsksForSimple(args);
-  for (const std::string_view dest :
-       {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}) {
-    if (args.Has(dest)) plan.picture_flags.emplace_back(args.Flag(dest));
+  for (const std::string_view flag :
+       {FlagOf<&PicturePlan::heatmaps>(args), FlagOf<&PicturePlan::show_heatmaps>(args),
+        FlagOf<&PicturePlan::error_plots>(args), FlagOf<&PicturePlan::show_error_plots>(args)}) {
+    if (!flag.empty()) plan.picture_flags.emplace_back(flag);
   }
   return plan;
 }

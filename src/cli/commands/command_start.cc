@@ -9,7 +9,9 @@
 #include "options/bind/option_use.h"
 #include "options/bind/run_file.h"
 #include "options/table/command_options.h"
+#include "options/table/command_words.h"
 #include "options/table/document_format.h"
+#include "options/table/given_field.h"
 #include "options/words/flag_suggestion.h"
 #include "options/words/repeated_words.h"
 #include "run/outcome/exit_code.h"
@@ -78,7 +80,7 @@ std::string MistakenFlag(const OptionTable& table, std::span<const std::string> 
 // The files of such a run are named within the file. What cannot be read is reported when it is
 // used.
 Status CheckLogBesideRunFile(const ParsedArgs& args) {
-  if (!args.Has("run_file") || !args.Has("log_file")) return {};
+  if (!IsGiven<&RunCall::plan_file>(args) || !IsGiven<&LogWords::file>(args)) return {};
   const Status status = LoadRunFile(args).status();
   return status.code() == StatusCode::kInvalidArgument ? status : Status();
 }
@@ -132,7 +134,7 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   if (!status.ok()) return EndWith(status, usage_code);
   status = CheckLogBesideRunFile(parsed.args);
   if (!status.ok()) return EndWith(status, 2);
-  const bool lenient = invocation.as_polygraphy || parsed.args.Has("lenient");
+  const bool lenient = invocation.as_polygraphy || ReadField<&Leniency::lenient>(parsed.args);
   const std::string mistaken = lenient ? "" : MistakenFlag(table, words, parsed.args);
   if (!mistaken.empty()) return UnknownOptions(command, words, {mistaken}, invocation);
   const UseOf whose = lenient ? UseOf::kOwnOptions : UseOf::kAllOptions;

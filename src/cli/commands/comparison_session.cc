@@ -7,6 +7,8 @@
 #include "options/bind/describe_origin.h"
 #include "options/bind/plan_words.h"
 #include "options/bind/shell_command.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "report/files/report_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/run_summary.h"
@@ -48,7 +50,7 @@ SessionContext ContextOf(const ParsedArgs& args, const OptionTable& table,
   SessionContext context{log, WatchSignals()};
   context.origin = DescribeOrigin(args, table, invocation);
   context.as_polygraphy = invocation.as_polygraphy;
-  context.show_progress = !args.Has("no_progress");
+  context.show_progress = !ReadField<&LogWords::no_progress>(args);
   return context;
 }
 

@@ -13,6 +13,8 @@
 #include "options/bind/bind_tensorrt.h"
 #include "options/bind/file_conflicts.h"
 #include "options/table/command_options.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/groups.h"
 #include "report/text/waiting_line.h"
 #include "run/runner/resolve_runner.h"
@@ -42,7 +44,9 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, ConversionTarget target, Log
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
   ModelTypeHints hints;
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
-  hints.checkpoint_given = args.Has("ckpt");
+  RunnerPlan source;
+  (void)BindOptions(args, {}, {source});  // refused where the model is known to be TensorFlow's
+  hints.checkpoint_given = HasOption(source, "ckpt");
   const ModelPath path = SplitModelPath(model.path);
   if (!path.exists) WarnOfMissingModel(path.path, log);
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
@@ -62,11 +66,10 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, ConversionTarget target, Log
 // engine's profiles and its calibration. Sizes that would not be used are an error, as is a file
 // that would not be written.
 Status CheckForOnnxFile(const Conversion& conversion) {
-  const bool lenient =
-      conversion.model.skips_unknown_types;  // as --lenient and `polygraphy` set it
+  const bool lenient = conversion.model.skips_unknown_types;
   for (const GivenOption& given : conversion.args.given()) {
     const OptionRow& row = *given.row;
-    const bool shapes = row.dest == "input_shapes";
+    const bool shapes = SetsField<&FeedWords::shapes>(row);
     if (!IsForTensorRt(row) && !shapes && !DataLoaderGroup().Has(row.dest)) continue;
     if ((shapes || row.dest.starts_with("save_")) && !lenient) {
       return InvalidArgument(
@@ -94,8 +97,8 @@ void WarnOfTensorFlowOptions(const Conversion& conversion) {
 
 // Only an engine's profiles have sizes.
 Status CheckDims(const ParsedArgs& args, ConversionTarget target) {
-  if (target == ConversionTarget::kEngine || !args.Has("dims")) return {};
-  return InvalidArgument(std::string(args.Flag("dims")) +
+  if (target == ConversionTarget::kEngine || !IsGiven<&FeedWords::dims>(args)) return {};
+  return InvalidArgument(std::string(FlagOf<&FeedWords::dims>(args)) +
                          " has no effect on an ONNX file, whose free dimensions stay free: leave "
                          "it out, or convert to an engine");
 }
@@ -148,10 +151,13 @@ Status Convert(const ParsedArgs& args, bool as_polygraphy, ConsoleLog& log) {
   }
   VERNIER_TRY(CheckDims(args, *plan.target));
   VERNIER_ASSIGN_OR_RETURN(conversion.model, FindModel(args, *plan.target, log));
-  if (as_polygraphy) conversion.model.fp16_clamps = conversion.model.skips_unknown_types = true;
+  // Polygraphy clamps weights, and skips operators that are not there.
+  if (as_polygraphy || ReadField<&Leniency::lenient>(args)) {
+    conversion.model.fp16_clamps = conversion.model.skips_unknown_types = true;
+  }
   if (plan.target == ConversionTarget::kOnnxLike) return WriteNetwork(conversion, log);
   VERNIER_TRY(BindConversion(conversion));
-  WaitingLine line(!args.Has("no_progress"));
+  WaitingLine line(!ReadField<&LogWords::no_progress>(args));
   return ConvertModel(plan, WatchSignals(), log, [&line](auto seconds) { line.Show(seconds); });
 }
 

@@ -3,8 +3,9 @@
 #include "cli/commands/interruption.h"
 #include "cli/table/commands.h"
 #include "data/joining.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/option_sets.h"
-#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 constexpr OptionRow kDataConcat[] = {
     {.flags = {"--lenient"},
      .dest = "lenient",
-     .sets = Sets<&DataJoinPlan::lenient>(),
+     .sets = Sets<&Leniency::lenient>(),
      .help = "Also join files of outputs whose runners differ, as Polygraphy does. Iterations with"
              " the same number then need not belong together. Enabled when the program is called"
              " polygraphy.",
@@ -24,6 +25,7 @@ int DataConcatCommand(std::span<const std::string> words, const Invocation& invo
   if (start.exit_code) return *start.exit_code;
   DataJoinPlan plan;
   plan.may_replace = invocation.as_polygraphy;
+  plan.lenient = ReadField<&Leniency::lenient>(start.args);
   Status done = BindOptions(start.args, {.log = start.log.get()}, {plan});
   if (done.ok()) done = ConcatenateData(plan, WatchSignals(), *start.log);
   return EndCommand(done, invocation, *start.log);

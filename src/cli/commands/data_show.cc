@@ -8,6 +8,7 @@
 #include "data/data_files.h"
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/directory_listing.h"
+#include "options/table/command_words.h"
 #include "options/table/document_format.h"
 #include "options/table/option_sets.h"
 #include "options/table/option_values.h"
@@ -208,7 +209,8 @@ int ShowWith(const CommandStart& start, const Invocation& invocation, bool stati
 int DataShowCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataShowCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return ShowWith(start, invocation, start.args.Count("verbose") > 0, invocation.as_polygraphy);
+  return ShowWith(start, invocation, ReadWords<LogWords>(start.args).louder > 0,
+                  invocation.as_polygraphy);
 }
 
 int InspectDataCommand(std::span<const std::string> words, const Invocation& invocation) {

@@ -68,9 +68,7 @@ Result<std::optional<RunPlan>> BindEvidence(const ParsedArgs& args, const Invoca
   runner.name = "onnxrt";
   runner.backend = "onnxruntime";
   VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(args));
-  if (const auto library = args.Value("onnxrt_lib")) {
-    runner.backend_options.emplace_back("lib", std::string(*library));
-  }
+  VERNIER_TRY(BindOptions(args, {.log = &log}, {runner}));
   runner.model.type = "onnx";
   runner.model.save_path.clear();
   plan.runners = {std::move(runner)};

@@ -5,6 +5,7 @@
 
 #include "cli/commands/bind_inference.h"
 #include "cli/commands/command_start.h"
+#include "cli/commands/inspect_subject.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/model_tool.h"
 #include "cli/commands/print_document.h"
@@ -18,7 +19,9 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/bind_tensorrt.h"
 #include "options/bind/describe_origin.h"
+#include "options/table/command_words.h"
 #include "options/table/document_format.h"
+#include "options/table/given_field.h"
 #include "options/table/groups.h"
 #include "options/table/option_sets.h"
 #include "report/files/report_files.h"
@@ -31,7 +34,6 @@
 #include "surgeon/upper_bounds.h"
 #include "util/log/no_log.h"
 #include "util/text/number_text.h"
-#include "util/values/list_has.h"
 #include "util/values/plural_text.h"
 
 namespace vernier {
@@ -57,7 +59,7 @@ Status CheckEngineRunners(const ParsedArgs& args) {
   return {};
 }
 
-bool LoadsOutputs(const ParsedArgs& args) { return args.Has("load_outputs_paths"); }
+bool LoadsOutputs(const ParsedArgs& args) { return IsGiven<&SavedSideWords::loaded>(args); }
 
 // Options that change nothing would be passed over in silence.
 Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
@@ -65,15 +67,18 @@ Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
   if (engine) VERNIER_TRY(CheckEngineRunners(args));
   const bool runs = !args.Runners().empty();
   for (const GivenOption& given : args.given()) {
-    const std::string_view dest = given.row->dest;
-    const bool feeds = dest == "input_shapes" || dest == "dims" || DataLoaderGroup().Has(dest);
+    const OptionRow& row = *given.row;
+    const bool feeds = SetsField<&FeedWords::shapes>(row) || SetsField<&FeedWords::dims>(row) ||
+                       DataLoaderGroup().Has(row.dest);
     if (runs || !feeds) continue;
     return InvalidArgument(
         std::string(given.flag) +
         (engine ? ": an engine is shown and not run"
                 : ": nothing is run; name a runner, such as --onnxrt, to see values"));
   }
-  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
+  if (IsGiven<&InputPlan::iterations>(args)) {
+    log.Warning("--iterations has no effect: the model runs on one feed");
+  }
   return {};
 }
 
@@ -85,63 +90,6 @@ Result<std::map<std::string, TensorRange>> RangesAsAsked(const InspectionPlan& p
         "--combine-tensor-info: only with --show layers, whose tensors it is about");
   }
   return ReadTensorRanges(*plan.tensor_ranges, log).Annotate("--combine-tensor-info");
-}
-
-// What a command line shows, of which not all options say something.
-enum class Subject : uint8_t { kGraph, kNetwork, kEngine };
-
-bool IsOfNetworks(std::string_view dest) {
-  return TensorRtParserGroup().Has(dest) || TensorRtNetworkGroup().Has(dest);
-}
-
-bool IsOfEngines(std::string_view dest) {
-  return dest == "combine_tensor_info" ||
-         (TensorRtEngineGroup().Has(dest) && dest != "save_timing_cache");
-}
-
-bool IsOfValuesAndPages(std::string_view dest) {
-  constexpr std::string_view kDests[] = {"layer", "load_outputs_paths", "list_unbounded_dds",
-                                         "visual", "save_visual"};
-  return ListHas(kDests, dest);
-}
-
-bool IsOfOnnxFiles(std::string_view dest) {
-  return dest == "do_shape_inference" || OnnxLoadGroup().Has(dest);
-}
-
-// Why an option cannot be given for this subject; empty: it can.
-std::string_view WhyNot(std::string_view dest, Subject subject) {
-  if (subject != Subject::kNetwork && IsOfNetworks(dest)) {
-    return "only with --display-as trt, which shows TensorRT's network";
-  }
-  if (subject != Subject::kEngine && IsOfEngines(dest)) return "only for a TensorRT engine";
-  if (subject == Subject::kNetwork && IsOfValuesAndPages(dest)) {
-    return "not with --display-as trt, which shows a network and no values";
-  }
-  if (subject == Subject::kEngine && (IsOfValuesAndPages(dest) || IsOfOnnxFiles(dest))) {
-    return "an engine has nothing of the kind";
-  }
-  return "";
-}
-
-// Why it changes nothing; empty: it does.
-std::string_view WhyIdle(std::string_view dest, bool needs_tensorrt) {
-  if (dest == "save_timing_cache") return "nothing is built";
-  if (TensorFlowRefusedGroup().Has(dest)) return "this is not a TensorFlow model";
-  const bool loads = TensorRtRunGroup().Has(dest) || TensorRtPluginGroup().Has(dest);
-  return loads && !needs_tensorrt ? "nothing needs TensorRT" : "";
-}
-
-Status CheckSubject(const Inspection& inspection, Subject subject, Logger& log) {
-  const bool needs_tensorrt = subject != Subject::kGraph || !inspection.args.Runners().empty();
-  for (const GivenOption& given : inspection.args.given()) {
-    const std::string flag(given.flag);
-    const std::string_view why = WhyNot(given.row->dest, subject);
-    if (!why.empty()) return InvalidArgument(flag + ": " + std::string(why));
-    const std::string_view idle = WhyIdle(given.row->dest, needs_tensorrt);
-    if (!idle.empty()) log.Warning(flag + " has no effect: " + std::string(idle));
-  }
-  return {};
 }
 
 // The network that TensorRT's parser makes, by TensorRT's own Python module.
@@ -213,7 +161,7 @@ Status SaveVisual(const Inspection& inspection, ConsoleLog& log) {
   if (!report.ok() || report->format != ReportFormat::kHtml) {
     return InvalidArgument("--save-visual: expected a name that ends in .html, got '" + file + "'");
   }
-  if (inspection.args.Has("visual_port")) {
+  if (inspection.plan.port) {
     log.Warning("--visual-port has no effect: the page is a file");
   }
   RunRecord record;
@@ -228,8 +176,8 @@ Status SaveVisual(const Inspection& inspection, ConsoleLog& log) {
 
 Status ShowAsJson(const Inspection& inspection, const OnnxModel& model) {
   const ParsedArgs& args = inspection.args;
-  const std::string_view beside = inspection.plan.layer     ? args.Flag("layer")
-                                  : LoadsOutputs(args)      ? args.Flag("load_outputs_paths")
+  const std::string_view beside = inspection.plan.layer     ? FlagOf<&InspectionPlan::layer>(args)
+                                  : LoadsOutputs(args)      ? FlagOf<&SavedSideWords::loaded>(args)
                                   : !args.Runners().empty() ? "the runner"
                                                             : "";
   if (!beside.empty()) {
@@ -286,12 +234,15 @@ Result<std::string> DescribeOnnx(const Inspection& inspection, const OnnxModel& 
 // As the file has it, or as the options change it.
 Result<OnnxModel> OpenShown(const Inspection& inspection, Logger& log) {
   const ParsedArgs& args = inspection.args;
-  if (!args.Has("do_shape_inference") && !inspection.model.fp_to_fp16) {
+  const bool lowers = inspection.model.fp_to_fp16;
+  if (!inspection.model.shape_inference && !lowers) {
     return OnnxModel::Open(inspection.model.path);
   }
   if (inspection.plan.draws) {
+    const std::string_view flag =
+        lowers ? FlagOf<&ModelPlan::fp_to_fp16>(args) : FlagOf<&ModelPlan::shape_inference>(args);
     return InvalidArgument(
-        std::string(args.Flag(inspection.model.fp_to_fp16 ? "fp_to_fp16" : "do_shape_inference")) +
+        std::string(flag) +
         ": the page draws the model as it is in its file; change it with vernier convert first");
   }
   ExecutionPlan execution;
@@ -335,14 +286,15 @@ Result<ModelType> TypeOf(const ModelPlan& model) {
 Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   Inspection inspection{args, invocation, {}, {}, WantsDocument(args)};
   VERNIER_TRY(BindOptions(args, {.log = &log}, {inspection.model, inspection.plan}));
+  inspection.plan.draws |= inspection.plan.page.has_value();
   if (inspection.model.path.empty()) return InvalidArgument("no model is named");
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, TypeOf(inspection.model));
   const bool network = type == ModelType::kTrtNetworkScript ||
                        (type == ModelType::kOnnx && inspection.plan.as_network);
-  const Subject subject = network                      ? Subject::kNetwork
-                          : type == ModelType::kEngine ? Subject::kEngine
-                                                       : Subject::kGraph;
-  VERNIER_TRY(CheckSubject(inspection, subject, log));
+  const InspectedSubject subject = network                      ? InspectedSubject::kNetwork
+                                   : type == ModelType::kEngine ? InspectedSubject::kEngine
+                                                                : InspectedSubject::kGraph;
+  VERNIER_TRY(CheckSubject(args, subject, log));
   VERNIER_TRY(CheckInputOptions(args, type, log));
   if (network) return InspectNetwork(inspection, log);
   if (type == ModelType::kOnnx) return InspectOnnx(inspection, log);

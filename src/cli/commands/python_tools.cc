@@ -12,6 +12,8 @@
 #include "options/bind/bind_model.h"
 #include "options/bind/bind_run.h"
 #include "options/bind/file_conflicts.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/option_sets.h"
 #include "run/workers/model_source.h"
 #include "run/workers/worker_pool.h"
@@ -58,26 +60,23 @@ Result<std::string> ChangedModel(const ParsedArgs& args, WorkerPool& pool,
 
 // What argparse would ask for, where a row cannot.
 Status CheckGiven(const Tool& tool, const ParsedArgs& args) {
-  if (!args.Has("model_file")) {
-    return InvalidArgument(tool.command + ": no model file was given");
-  }
+  const GivenOption* const given = FindGiven<&ModelPlan::path>(args);
+  if (given == nullptr) return InvalidArgument(tool.command + ": no model file was given");
   // Before Python is asked for what it lacks.
-  const std::string model(*args.Value("model_file"));
+  const std::string& model = given->values.front();
   const std::string file = model.substr(0, model.find(".py:"));
   if (file == model && !std::filesystem::exists(file)) {
     return Malformed("cannot open '" + file + "': No such file or directory");
   }
-  if (const auto folder = args.Value("plugin_dir")) {
-    if (!std::filesystem::is_directory(*folder)) {
-      return Malformed("--plugin-dir: there is no folder '" + AbsolutePath(std::string(*folder)) +
-                       "'");
-    }
+  const PythonToolWords words = ReadWords<PythonToolWords>(args);
+  if (words.plugin_dir && !std::filesystem::is_directory(*words.plugin_dir)) {
+    return Malformed("--plugin-dir: there is no folder '" + AbsolutePath(*words.plugin_dir) + "'");
   }
   if (std::string_view(tool.module) == "shard_hints") {
     VERNIER_TRY(CheckFileConflicts(args, "output"));
   }
   const bool shards = std::string_view(tool.module) == "sharding";
-  if (!shards || args.Has("hint_file") || args.Has("one_shot")) return {};
+  if (!shards || words.hint_file || words.one_shot) return {};
   return InvalidArgument("one of the arguments -s/--hint --one-shot is required");
 }
 

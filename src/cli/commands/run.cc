@@ -4,12 +4,14 @@
 #include "cli/table/commands.h"
 #include "options/bind/run_file.h"
 #include "options/table/command_options.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 
 namespace vernier {
 namespace {
 
 Result<RunPlan> Plan(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  if (!args.Has("run_file")) return BindRun(args, invocation, log);
+  if (!IsGiven<&RunCall::plan_file>(args)) return BindRun(args, invocation, log);
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, LoadRunFile(args));
   plan.command = invocation.command;
   return plan;
@@ -21,10 +23,10 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
   ConsoleLog& log = *start.log;
   const Result<RunPlan> plan = Plan(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
-  if (const auto script = start.args.Value("gen_script")) {
+  if (const auto script = ReadField<&RunCall::script>(start.args)) {
     Status status = CheckRun(*plan);
     if (status.ok()) {
-      status = GenerateScript(std::string(*script), *plan, start.args, invocation, log);
+      status = GenerateScript(*script, *plan, start.args, invocation, log);
     }
     return EndCommand(status, invocation, log);
   }

@@ -21,7 +21,7 @@ void WarnOfIdleOptions(const ParsedArgs& args, const SanitizePlan& plan, Logger&
                 "' will be ignored since constant folding is not enabled.\nThis argument is only "
                 "valid when the `--fold-constants` option is provided.");
   }
-  if (!plan.fold && !plan.shapes.forced && args.Has("onnxrt_lib")) {
+  if (!plan.fold && !plan.shapes.forced && !plan.feeds.library.empty()) {
     log.Warning(
         "--onnxrt-lib has no effect without --fold-constants or --force-fallback-shape-inference");
   }
@@ -33,11 +33,11 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
   SanitizePlan plan;
   VERNIER_TRY(BindOptions(args, {.lenient = invocation.as_polygraphy, .log = &log},
                           {plan, plan.folding, plan.shapes}));
+  plan.feeds = BindFeedSource(args, invocation, log);
   WarnOfIdleOptions(args, plan, log);
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
   plan.model.skips_unknown_types = invocation.as_polygraphy;
-  plan.feeds = BindFeedSource(args, invocation, log);
   return plan;
 }
 

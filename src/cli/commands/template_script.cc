@@ -9,7 +9,10 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/file_conflicts.h"
 #include "options/table/command_words.h"
+#include "options/table/given_field.h"
+#include "options/table/groups.h"
 #include "options/table/option_sets.h"
+#include "run/runner/resolve_runner.h"
 #include "util/files/atomic_file.h"
 
 namespace vernier {
@@ -36,17 +39,17 @@ Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocati
   // A script must not replace the model that it is made from.
   VERNIER_TRY(CheckFileConflicts(args, "output"));
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, BindModel(args));
-  VERNIER_TRY(CheckModel(model, args.Has("ckpt")));
-  for (const std::string_view dest : {"tf_outputs", "freeze_graph", "opset"}) {
-    if (!args.Has(dest)) continue;
-    log.Warning(std::string(args.Flag(dest)) + " has no effect: this is not a TensorFlow model");
+  VERNIER_TRY(CheckModel(model, ReadField<&TensorFlowWords::checkpoint>(args).has_value()));
+  for (const GivenOption& given : args.given()) {
+    if (!TensorFlowRefusedGroup().Has(given.row->dest) || !args.IsLast(given)) continue;
+    log.Warning(std::string(given.flag) + " has no effect: this is not a TensorFlow model");
   }
   if (kind == PythonTemplate::kGraph && model.path.empty()) {
     return InvalidArgument("template onnx-gs: no model file was given");
   }
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindEngineBuild(args, model, "", log));
-  const bool random =
-      args.Has("int8") && plan.inputs.load_paths.empty() && !plan.inputs.script.given();
+  const bool random = HasOption(plan.runners.front(), "int8") && plan.inputs.load_paths.empty() &&
+                      !plan.inputs.script.given();
   if (kind == PythonTemplate::kConfig && random) {
     log.Warning(
         "Int8 Calibration is using randomly generated input data.\nThis could negatively impact"
@@ -54,8 +57,7 @@ Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocati
         " calibration data.\nYou may want to consider providing real data via the"
         " --data-loader-script option.");
   }
-  VERNIER_ASSIGN_OR_RETURN(const std::string text,
-                           WritePythonTemplate(kind, plan, args, invocation));
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, WritePythonTemplate(kind, plan, invocation));
   NewFile output;
   VERNIER_TRY(BindOptions(args, {.log = &log}, {output}));
   log.Info("Writing script to: " + output.path);

@@ -45,23 +45,24 @@ std::string PythonScript::ParseNetwork(const std::string& config) {
       LoadPlugins(loads ? OnnxLoader(plain, "", true) : QuotePython(plain.path));
   PythonCall call =
       Call(kTrtTemplate, loads ? "NetworkFromOnnxBytes" : "NetworkFromOnnxPath").Add(from);
-  std::vector<std::string> flags(args_.List("onnx_flags").begin(), args_.List("onnx_flags").end());
-  if (args_.Has("enable_uint8_asymmetric_quantization_dla")) {  // the older name of one
+  std::vector<std::string> flags = EngineWords("onnx_flags").value_or(std::vector<std::string>());
+  if (EngineWords("enable_uint8_asymmetric_quantization_dla")) {  // the older name of one
     flags.emplace_back("ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA");
   }
   call.AddIf(!flags.empty(), "flags", TensorRtMembers("OnnxParserFlag", flags));
   for (const TensorRtOption& option : TensorRtOptions()) {
     const std::string_view dest = option.row.dest;
-    call.AddIf(option.python.of_parser && args_.Has(dest), dest, "True");
+    call.AddIf(option.python.of_parser && EngineWords(dest), dest, "True");
   }
   call.AddIf(!config.empty(), "config", config);
   return Let("parse_network_from_onnx", call);
 }
 
 // {'name': trt.float16}, or lists of formats.
-Result<std::string> PythonScript::NamedTypes(std::string_view dest, bool formats) const {
+Result<std::string> PythonScript::NamedTypes(std::span<const std::string> words,
+                                             bool formats) const {
   std::string text;
-  for (const std::string& word : args_.List(dest)) {
+  for (const std::string& word : words) {
     const KeyedWord split = SplitAtLast(word);
     if (split.key.empty() || split.value.empty()) {
       return InvalidArgument("Could not parse argument: " + word +
@@ -83,23 +84,23 @@ Result<std::string> PythonScript::NamedTypes(std::string_view dest, bool formats
 }
 
 Result<std::string> PythonScript::NetworkValueOf(const TensorRtOption& option) {
-  const std::string_view dest = option.row.dest;
-  const std::span<const std::string> words = args_.List(dest);
+  const std::vector<std::string> words =
+      EngineWords(option.row.dest).value_or(std::vector<std::string>());
   switch (option.python.value) {
     case NetworkValue::kNames:
       return FormatPythonList(words);
     case NetworkValue::kOutputs:
-      if (!MeansAllOutputs(std::vector<std::string>(words.begin(), words.end()))) {
+      if (!MeansAllOutputs(words)) {
         return FormatPythonList(words);
       }
       Import("polygraphy", "constants");
       return std::string("constants.MARK_ALL");
     case NetworkValue::kNamedTypes:
-      return NamedTypes(dest, false);
+      return NamedTypes(words, false);
     case NetworkValue::kType:
-      return PythonMember("trt", *args_.Value(dest));
+      return PythonMember("trt", words.front());
     case NetworkValue::kNamedFormats:
-      return NamedTypes(dest, true);
+      return NamedTypes(words, true);
     case NetworkValue::kFormats:
       return TensorRtMembers("TensorFormat", words);
   }
@@ -112,7 +113,9 @@ Result<std::string> PythonScript::NetworkStep(std::span<const TensorRtOption> op
   const auto argument = [](const TensorRtOption& option) {
     return option.python.argument.empty() ? option.row.dest : option.python.argument;
   };
-  const auto is_given = [&](const TensorRtOption& option) { return args_.Has(option.row.dest); };
+  const auto is_given = [&](const TensorRtOption& option) {
+    return EngineWords(option.row.dest).has_value();
+  };
   if (std::ranges::none_of(options, is_given)) return last;
   const std::string_view loader = options.front().python.loader;
   PythonCall call = Call(kTrtTemplate, loader).Add(last);
@@ -130,7 +133,8 @@ Result<std::string> PythonScript::NetworkStep(std::span<const TensorRtOption> op
 
 Result<std::string> PythonScript::NetworkSteps(std::string last) {
   size_t step = 0;
-  for (const std::string& word : args_.List("trt_network_postprocess_script")) {
+  const auto scripts = EngineWords("trt_network_postprocess_script");
+  for (const std::string& word : scripts.value_or(std::vector<std::string>())) {
     const ScriptFunction script = SplitScript(word, "postprocess");
     last = Let("postprocess_step_" + std::to_string(step++),
                Call(kTrtTemplate, "PostprocessNetwork")

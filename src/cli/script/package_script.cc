@@ -15,6 +15,8 @@
 #include "options/bind/bind_runners.h"
 #include "options/bind/shell_command.h"
 #include "options/table/command_options.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "run/runner/script_runner.h"
 #include "util/text/shell_words.h"
 #include "util/text/visible_text.h"
@@ -109,8 +111,9 @@ Keywords KeywordsOf(const ParsedArgs& args) {
   for (const GivenOption& given : args.given()) {
     if (!IsPassedOn(given)) continue;
     // Feeds that are loaded or made by a script have their own number, and Python says so.
-    const bool own_number = args.Has("load_inputs_paths") || args.Has("data_loader_script");
-    if (given.row->dest == "iterations" && own_number) continue;
+    const bool own_number =
+        IsGiven<&InputPlan::load_paths>(args) || IsGiven<&InputPlan::script>(args);
+    if (own_number && SetsField<&InputPlan::iterations>(*given.row)) continue;
     const std::string keyword = KeywordOf(*given.row);
     if (keywords.values.insert_or_assign(keyword, ValueOf(given, args)).second) {
       keywords.order.push_back(keyword);
@@ -154,7 +157,9 @@ Result<std::string> Labelled(const std::string& text) {
   const ParseResult parsed = ParseCommandLine(table, split.words);
   if (!parsed.unknown.empty()) return RefusePackage(parsed.unknown.front());
   PythonCall call("vernier.Runner");
-  if (const auto model = parsed.args.Value("model_file")) call.Add(PythonOf(std::string(*model)));
+  if (IsGiven<&ModelPlan::path>(parsed.args)) {
+    call.Add(PythonOf(ReadField<&ModelPlan::path>(parsed.args)));
+  }
   call.Add("name", PythonOf(split.label)).Add("backend", PythonOf(split.backend));
   const Keywords keywords = KeywordsOf(parsed.args);
   for (const std::string& keyword : keywords.order) call.Add(keyword, keywords.values.at(keyword));
@@ -182,7 +187,7 @@ std::string Logging(const ParsedArgs& args) {
   const Result<ConsoleLogOptions> log = BindLog(args);
   int level = static_cast<int>(Severity::kInfo);
   if (log.ok()) level = static_cast<int>(log->threshold);
-  if (args.Has("silent")) level = static_cast<int>(Severity::kCritical);
+  if (ReadField<&LogWords::silent>(args)) level = static_cast<int>(Severity::kCritical);
   std::string text = "logging.basicConfig(level=" + std::to_string(std::max(level, 1)) +
                      ", format=\"%(message)s\", stream=sys.stdout)\n";
   if (log.ok() && !log->log_file.empty()) {
@@ -198,8 +203,9 @@ Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation&
   VERNIER_TRY(CheckIsTaken(args, invocation));
   VERNIER_ASSIGN_OR_RETURN(const std::string runners, RunnerList(args));
   std::string call = "record = vernier.run(\n        ";
-  const auto model = args.Value("model_file");
-  call += (model ? PythonOf(std::string(*model)) : "None") + ",\n        " + runners + ",\n";
+  const bool has_model = IsGiven<&ModelPlan::path>(args);
+  call += (has_model ? PythonOf(ReadField<&ModelPlan::path>(args)) : "None") + ",\n        " +
+          runners + ",\n";
   Keywords keywords = KeywordsOf(args);
   if (invocation.as_polygraphy && keywords.values.try_emplace("lenient", "True").second) {
     keywords.order.emplace_back("lenient");

@@ -15,21 +15,22 @@ std::string PythonScript::Named(const std::string& name) {
 }
 
 std::string PythonScript::LoadPlugins(const std::string& then) {
-  if (!args_.Has("plugins")) return then;
-  return Let(Named("load_plugins"), Call(kTrt, "LoadPlugins")
-                                        .Add("plugins", FormatPythonList(args_.List("plugins")))
-                                        .Add("obj", then));
+  const auto plugins = EngineWords("plugins");
+  if (!plugins) return then;
+  return Let(
+      Named("load_plugins"),
+      Call(kTrt, "LoadPlugins").Add("plugins", FormatPythonList(*plugins)).Add("obj", then));
 }
 
 // Of a serialized engine.
 std::string PythonScript::Deserialize(const std::string& bytes) {
   std::string runtime;
-  if (const auto path = args_.Value("load_runtime")) {
+  if (const auto path = EngineWord("load_runtime")) {
     runtime = Let("load_runtime", Call(kTrt, "LoadRuntime").Add(QuotePython(*path)));
   }
   PythonCall call = Call(kTrt, "EngineFromBytes").Add(LoadPlugins(bytes));
   call.AddIf(!runtime.empty(), "runtime", runtime);
-  if (const auto how = args_.Value("dla_workspace_allocation_strategy")) {
+  if (const auto how = EngineWord("dla_workspace_allocation_strategy")) {
     NeedTensorRt();
     call.Add("dla_workspace_allocation_strategy",
              TensorRtMember("DLAWorkspaceAllocationStrategy", *how));
@@ -53,11 +54,11 @@ Result<std::string> PythonScript::Engine(const RunnerPlan& runner) {
   VERNIER_ASSIGN_OR_RETURN(const std::string network, NetworkSteps(ParseNetwork(config)));
   PythonCall build = Call(kTrt, "EngineBytesFromNetwork").Add(LoadPlugins(network));
   build.AddIf(!plain, "config", config);
-  if (const auto cache = args_.Value("save_timing_cache")) {
+  if (const auto cache = EngineWord("save_timing_cache")) {
     build.Add("save_timing_cache", QuotePython(*cache));
   }
   bytes = Let("build_engine", build);
-  if (const auto path = args_.Value("save_engine")) {
+  if (const auto path = EngineWord("save_engine")) {
     bytes = Let(
         "save_engine_bytes",
         Call("polygraphy.backend.common", "SaveBytes").Add(bytes).Add("path", QuotePython(*path)));
@@ -68,13 +69,13 @@ Result<std::string> PythonScript::Engine(const RunnerPlan& runner) {
 Result<PythonCall> PythonScript::EngineRunnerCall(const RunnerPlan& runner) {
   VERNIER_ASSIGN_OR_RETURN(const std::string engine, Engine(runner));
   PythonCall call = Call(kTrt, "TrtRunner").Add(engine);
-  if (const auto profile = args_.Value("optimization_profile")) {
-    call.Add("optimization_profile", std::string(*profile));
+  if (const auto profile = EngineWord("optimization_profile")) {
+    call.Add("optimization_profile", *profile);
   }
-  if (const auto strategy = args_.Value("allocation_strategy")) {
+  if (const auto strategy = EngineWord("allocation_strategy")) {
     call.Add("allocation_strategy", QuotePython(*strategy));
   }
-  const std::string budget(args_.Value("weight_streaming_budget").value_or(""));
+  const std::string budget(EngineWord("weight_streaming_budget").value_or(""));
   if (budget.ends_with('%')) {
     const auto share = ParseDouble(std::string_view(budget).substr(0, budget.size() - 1));
     if (!share) return InvalidArgument("--weight-streaming-budget: no number in '" + budget + "'");

@@ -75,14 +75,12 @@ Status PythonScript::RandomData() {
   }
   PythonCall call("DataLoader");
   const std::string values = RangesOf(ranges);
-  call.AddIf(args_.Has("seed"), "seed", std::to_string(inputs.seed))
+  call.AddIf(inputs.seed != InputPlan().seed, "seed", std::to_string(inputs.seed))
       .AddIf(inputs.iterations.has_value(), "iterations",
              std::to_string(inputs.iterations.value_or(1)))
       .AddIf(!values.empty(), "val_range", values);
   if (!shapes.empty()) call.Add("input_metadata", Shapes(shapes));
-  if (const auto module = args_.Value("data_loader_backend_module")) {
-    call.Add("data_loader_backend_module", QuotePython(*module));
-  }
+  call.AddIf(inputs.torch_numbers, "data_loader_backend_module", QuotePython("torch"));
   if (call.Text() == "DataLoader()") return {};
   Import("polygraphy.comparator", "DataLoader");
   Title("Data Loader");

@@ -97,7 +97,7 @@ Status PythonScript::Runners() {
       const std::string session = Let("build_onnxrt_session" + suffix, Session(runner, suffix));
       entry = Call("polygraphy.backend.onnxrt", "OnnxrtRunner").Add(session);
     }
-    entry.AddIf(args_.Runners()[i].kind == "runner", "name", QuotePython(runner.name));
+    entry.AddIf(words_.labelled[i], "name", QuotePython(runner.name));
     list += "    " + entry.Text() + ",\n";
   }
   Title("Runners");

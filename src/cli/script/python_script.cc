@@ -158,25 +158,22 @@ std::string PythonScript::Head(const Invocation& invocation) const {
 }
 
 void PythonScript::Loggers() {
-  const Result<ConsoleLogOptions> options = BindLog(args_);
-  if (!options.ok()) return;
-  const bool leveled = options->threshold != Severity::kInfo || !options->areas.empty();
-  if (args_.Has("silent")) {
+  const ConsoleLogOptions& options = words_.log;
+  const bool leveled = options.threshold != Severity::kInfo || !options.areas.empty();
+  if (words_.log_words.silent) {
     logger_ += "G_LOGGER.module_severity = G_LOGGER.CRITICAL\n";
   } else if (leveled) {
-    std::string levels = "'': " + SeverityName(options->threshold);
-    for (const auto& area : options->areas) {
+    std::string levels = "'': " + SeverityName(options.threshold);
+    for (const auto& area : options.areas) {
       levels += ", " + QuotePython(area.area) + ": " + SeverityName(area.threshold);
     }
     logger_ += "G_LOGGER.module_severity = {" + levels + "}\n";
   }
-  if (options->timestamp) logger_ += "G_LOGGER.timestamp = True\n";
-  if (options->line_info) logger_ += "G_LOGGER.line_info = True\n";
-  for (const std::string& word : args_.List("log_format")) {
-    if (word == "no-colors") logger_ += "G_LOGGER.colors = False\n";
-  }
-  if (!options->log_file.empty()) {
-    logger_ += "G_LOGGER.log_file = " + QuotePython(options->log_file) + "\n";
+  if (options.timestamp) logger_ += "G_LOGGER.timestamp = True\n";
+  if (options.line_info) logger_ += "G_LOGGER.line_info = True\n";
+  if (words_.log_words.no_colors) logger_ += "G_LOGGER.colors = False\n";
+  if (!options.log_file.empty()) {
+    logger_ += "G_LOGGER.log_file = " + QuotePython(options.log_file) + "\n";
   }
 }
 
@@ -217,7 +214,13 @@ Result<std::string> WritePythonScript(const RunPlan& plan, const ParsedArgs& arg
   VERNIER_TRY(CheckRunners(plan, args));
   VERNIER_TRY(CheckMeasures(plan.compare));
   VERNIER_TRY(CheckSavedSides(plan));
-  return PythonScript(plan, args).Write(invocation);
+  ScriptWords words;
+  VERNIER_ASSIGN_OR_RETURN(words.log, BindLog(args));
+  words.log_words = ReadWords<LogWords>(args);
+  for (const RunnerChoice& choice : args.Runners()) {
+    words.labelled.push_back(choice.kind == "runner");
+  }
+  return PythonScript(plan, std::move(words)).Write(invocation);
 }
 
 }  // namespace vernier

@@ -2,16 +2,18 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/script/python_call.h"
 #include "inputs/shape_spec.h"
 #include "options/bind/bind_run.h"
-#include "options/words/arg_parser.h"
+#include "report/text/console_log.h"
 #include "vernier/compare_function.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -25,10 +27,18 @@ inline constexpr char kTrtTemplate[] = "polygraphy.backend.trt";
 /// "script.py:function"; a script alone means the function of that name.
 ScriptFunction SplitScript(const std::string& word, const char* fallback);
 
+/// What a script says of logging, and of the names of runners.
+struct ScriptWords {
+  ConsoleLogOptions log;
+  LogWords log_words;
+  std::vector<bool> labelled;  ///< runners that were named, in the plan's order
+};
+
 /// Writes the plan as it is, of which WritePythonScript knows that the API can say it all.
 class PythonScript {
  public:
-  PythonScript(const RunPlan& plan, const ParsedArgs& args) : plan_(plan), args_(args) {}
+  explicit PythonScript(const RunPlan& plan, ScriptWords words = {})
+      : plan_(plan), words_(std::move(words)) {}
 
   /// kUnimplemented for inputs that the API cannot make.
   Result<std::string> Write(const Invocation& invocation);
@@ -118,14 +128,18 @@ class PythonScript {
   std::string Configuration(const std::string& name, bool& plain);
   /// Of TensorRT; of a template the only one.
   const RunnerPlan& EngineRunner() const;
+  /// What it was given for an option of TensorRT: its words, or the only one; nullopt: nothing.
+  std::optional<std::vector<std::string>> EngineWords(std::string_view dest) const;
+  std::optional<std::string> EngineWord(std::string_view dest) const;
+  std::string EngineArgument(const OptionRow& row) const;
   std::string ParseNetwork(const std::string& config);
-  Result<std::string> NamedTypes(std::string_view dest, bool formats) const;
+  Result<std::string> NamedTypes(std::span<const std::string> words, bool formats) const;
   Result<std::string> NetworkValueOf(const TensorRtOption& option);
   Result<std::string> NetworkStep(std::span<const TensorRtOption> options, const std::string& last);
   Result<std::string> NetworkSteps(std::string last);
 
   const RunPlan& plan_;
-  const ParsedArgs& args_;
+  const ScriptWords words_;
   std::map<std::string, std::set<std::string>> imports_;
   std::string logger_, lazy_, body_;
   std::set<std::string> lazies_;      // of templates

@@ -28,25 +28,6 @@ std::string EnumerationOf(std::string_view dest, bool is_list) {
   return name;
 }
 
-// As the option's row has it: a switch, a number, one of some words, a file, or TensorRT's
-// enumerators.
-std::string KeywordValue(const ParsedArgs& args, const OptionRow& row) {
-  if (row.arity == Arity::kNone) return "True";
-  const std::string word(args.Value(row.dest).value_or(""));
-  if (row.type == ValueType::kInt) return word;
-  if (!row.choices.empty() || row.Files() != FileUse::kNone) return QuotePython(word);
-  const bool is_list = row.arity == Arity::kStar;
-  const std::string enumeration = EnumerationOf(row.dest, is_list);
-  return is_list ? TensorRtMembers(enumeration, args.List(row.dest))
-                 : TensorRtMember(enumeration, word);
-}
-
-void Add(const ParsedArgs& args, std::string_view dest, PythonCall& call) {
-  const OptionRow* row = nullptr;
-  for (const GivenOption& given : args.given()) row = given.row->dest == dest ? given.row : row;
-  if (row != nullptr) call.Add(dest, KeywordValue(args, *row));
-}
-
 // {'name': [1, 2]} of the plan's profiles: by number, by input, by "min", "opt" and "max".
 using ProfileShapes = std::map<std::string, std::string>;
 std::vector<std::vector<std::pair<std::string, ProfileShapes>>> ProfilesOf(
@@ -128,7 +109,8 @@ void PythonScript::AddProfiles(PythonCall& call) {
 
 void PythonScript::AddMemoryPools(PythonCall& call) {
   std::string pools;
-  for (const std::string& word : args_.List("memory_pool_limit")) {
+  const auto limits = EngineWords("memory_pool_limit");
+  for (const std::string& word : limits.value_or(std::vector<std::string>())) {
     const size_t colon = word.rfind(':');
     const Result<int64_t> bytes =
         ParseByteCount(colon == std::string::npos ? word : word.substr(colon + 1));
@@ -144,28 +126,29 @@ std::string PythonScript::Calibrator() {
   Import("polygraphy.comparator", "DataLoader");
   call.Add("data_loader", has_data_loader_ ? (data_is_a_function_ ? "data_loader()" : "data_loader")
                                            : "DataLoader()");
-  if (const auto cache = args_.Value("calibration_cache")) call.Add("cache", QuotePython(*cache));
-  if (const auto base = args_.Value("calibration_base_class")) {
+  if (const auto cache = EngineWord("calibration_cache")) call.Add("cache", QuotePython(*cache));
+  if (const auto base = EngineWord("calibration_base_class")) {
     call.Add("BaseClass", PythonMember("trt", *base));
   }
   for (const char* name : {"quantile", "regression_cutoff"}) {
-    if (const auto value = args_.Float(name)) call.Add(name, FormatFloatRepr(*value));
+    const auto value = ParseDouble(EngineWord(name).value_or(""));
+    if (value) call.Add(name, FormatFloatRepr(*value));
   }
   return call.Text();
 }
 
 void PythonScript::AddTactics(PythonCall& call) {
-  if (const auto replay = args_.Value("load_tactics")) {
+  if (const auto replay = EngineWord("load_tactics")) {
     call.Add("algorithm_selector",
              Call(kTrtTemplate, "TacticReplayer").Add("replay", QuotePython(*replay)).Text());
-  } else if (const auto record = args_.Value("save_tactics")) {
+  } else if (const auto record = EngineWord("save_tactics")) {
     call.Add("algorithm_selector",
              Call(kTrtTemplate, "TacticRecorder").Add("record", QuotePython(*record)).Text());
   }
 }
 
 void PythonScript::AddCalibrator(PythonCall& call) {
-  if (args_.Has("int8")) call.Add("calibrator", Calibrator());
+  if (EngineWords("int8")) call.Add("calibrator", Calibrator());
 }
 
 std::string PythonScript::CreateConfig() {
@@ -180,32 +163,32 @@ std::string PythonScript::CreateConfig() {
   PythonCall call("CreateTrtConfig");
   for (const TensorRtOption* option : TensorRtArguments()) {
     const auto* special = std::ranges::find(kSpecial, option->python.argument, &Special::argument);
-    if (special == std::end(kSpecial)) {
-      Add(args_, option->row.dest, call);
-    } else {
+    if (special != std::end(kSpecial)) {
       (this->*special->add)(call);
+    } else if (EngineWords(option->row.dest)) {
+      call.Add(option->row.dest, EngineArgument(option->row));
     }
   }
   return call.Text();
 }
 
 std::string PythonScript::Configuration(const std::string& name, bool& plain) {
-  const auto script = args_.Value("trt_config_script");
-  const auto change = args_.Value("trt_config_postprocess_script");
+  const auto script = EngineWord("trt_config_script");
+  const auto change = EngineWord("trt_config_postprocess_script");
   const std::string made =
-      script ? FromScript(SplitScript(std::string(*script), "load_config")) : CreateConfig();
+      script ? FromScript(SplitScript(*script, "load_config")) : CreateConfig();
   plain = made == "CreateTrtConfig()" && !change;
   if (!script) Import(kTrtTemplate, "CreateConfig as CreateTrtConfig");
   Let(name, made);
   if (!change) return name;
   Import(kTrtTemplate, "PostprocessConfig as PostprocessTrtConfig");
-  const ScriptFunction function = SplitScript(std::string(*change), "postprocess_config");
+  const ScriptFunction function = SplitScript(*change, "postprocess_config");
   return Let("postprocess_trt_config",
              PythonCall("PostprocessTrtConfig").Add(name).Add("func", FromScript(function)));
 }
 
 Result<std::string> PythonScript::ConfigTemplate(const Invocation& invocation) {
-  if (args_.Has("int8")) VERNIER_TRY(DataLoader());
+  if (EngineWords("int8")) VERNIER_TRY(DataLoader());
   const std::string before = std::exchange(body_, "");
   bool plain = false;
   const std::string last = Configuration("create_trt_config", plain);
@@ -225,6 +208,41 @@ const RunnerPlan& PythonScript::EngineRunner() const {
       std::find_if(plan_.runners.begin(), plan_.runners.end(),
                    [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
   return found == plan_.runners.end() ? plan_.runners.front() : *found;
+}
+
+std::optional<std::vector<std::string>> PythonScript::EngineWords(std::string_view dest) const {
+  const auto& options = EngineRunner().session_options;
+  const auto found = std::find_if(options.rbegin(), options.rend(),
+                                  [&](const auto& option) { return option.first == dest; });
+  if (found == options.rend()) return std::nullopt;
+  std::vector<std::string> words;
+  std::string_view lines = found->second;
+  while (!lines.empty()) {
+    const size_t end = std::min(lines.find('\n'), lines.size());
+    words.emplace_back(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return words;
+}
+
+std::optional<std::string> PythonScript::EngineWord(std::string_view dest) const {
+  const auto words = EngineWords(dest);
+  if (!words) return std::nullopt;
+  return words->empty() ? std::string() : words->back();
+}
+
+// As the option's row has it: a switch, a number, one of some words, a file, or TensorRT's
+// enumerators.
+std::string PythonScript::EngineArgument(const OptionRow& row) const {
+  if (row.arity == Arity::kNone) return "True";
+  const std::string word = EngineWord(row.dest).value_or("");
+  if (row.type == ValueType::kInt) return word;
+  if (!row.choices.empty() || row.Files() != FileUse::kNone) return QuotePython(word);
+  const bool is_list = row.arity == Arity::kStar;
+  const std::string enumeration = EnumerationOf(row.dest, is_list);
+  return is_list ? TensorRtMembers(enumeration,
+                                   EngineWords(row.dest).value_or(std::vector<std::string>()))
+                 : TensorRtMember(enumeration, word);
 }
 
 // Where Polygraphy is not installed, our stand-in has what the script needs of it.
@@ -261,8 +279,8 @@ std::string PythonScript::GraphTemplate(const Invocation& invocation) {
 }
 
 Result<std::string> WritePythonTemplate(PythonTemplate kind, const RunPlan& plan,
-                                        const ParsedArgs& args, const Invocation& invocation) {
-  PythonScript script(plan, args);
+                                        const Invocation& invocation) {
+  PythonScript script(plan);
   switch (kind) {
     case PythonTemplate::kNetwork:
       return script.NetworkTemplate(invocation);

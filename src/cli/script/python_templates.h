@@ -6,7 +6,6 @@
 #include <string>
 
 #include "options/bind/bind_run.h"
-#include "options/words/arg_parser.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -17,6 +16,6 @@ enum class PythonTemplate : uint8_t { kNetwork, kConfig, kGraph };
 /// `plan` has one runner, with the model (its path may be empty but for kGraph) and the profiles of
 /// --trt-min-shapes and the like. kInvalidArgument for words that have no NAME:TYPE.
 Result<std::string> WritePythonTemplate(PythonTemplate kind, const RunPlan& plan,
-                                        const ParsedArgs& args, const Invocation& invocation);
+                                        const Invocation& invocation);
 
 }  // namespace vernier

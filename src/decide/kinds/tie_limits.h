@@ -2,11 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "decide/kinds/log_bins.h"
+#include "decide/kinds/margin_moves.h"
+#include "decide/kinds/sample_differences.h"
 #include "vernier/decision_record.h"
 
 namespace vernier {
@@ -23,9 +24,8 @@ struct DoubtfulTies {
   std::string by;  ///< behind "near ties": "by the noise of the other values"; of none empty
 };
 
-/// Margins and limits of all samples of a decision, in constant memory: bins of an eighth of an
-/// octave. A margin of 0 that two steps of the numbers turned around is a tie by any limit, and
-/// ignored.
+/// Margins and limits of all samples of a decision, in constant memory (LogBins). A margin of 0
+/// that two steps of the numbers turned around is a tie by any limit, and ignored.
 ///
 /// **Near ties by noise, or by a bound that the output exceeds**, are doubtful. They are not
 /// excused, and count as clear flips, in three cases:
@@ -90,45 +90,46 @@ class TieLimits {
   bool IsClearByRun(const DecisionSample& sample) const;
 
  private:
+  // Near ties, by what makes them near.
+  struct NearTies {
+    int64_t bounded = 0;  // in `limits`
+    LogBins limits;       // of those by a bound that nothing else speaks against
+    int64_t by_noise = 0;
+    LogBins alike_noise;   // limits of those by noise, but for steps
+    LogBins unlike_noise;  // the same of unlike samples
+    int64_t over_bound = 0;
+    int64_t unlike_over_bound = 0;  // of over_bound
+  };
+
+  // Clear flips, by what their margins are compared with.
+  struct ClearFlips {
+    LogBins unmeasured;      // margins of those without any noise
+    LogBins explained;       // of them, those that the noise of their batch explains
+    LogBins far;             // beyond four times the noise
+    LogBins unproven;        // by a bound, of samples without noise
+    int64_t over_bound = 0;  // by another bound
+    int64_t by_noise = 0;    // and within four times the limit
+  };
+
+  void AddNear(const DecisionSample& sample);
   void AddClear(const DecisionSample& sample);
-  void AddBoxes(const BoxCounts& boxes);
-  bool MostFlip() const;
-  bool MostDiffer() const;
-  bool AreOneSided() const;
   // Beyond which the noise of a sample is not that of the run; infinity: not known.
   double LimitByRun() const;
-  /// Two deviations of what moves the margins of samples that agree; 0: not known, or none.
-  double LimitByNoise() const;
-  /// Two steps, where these move by steps of a grid: integers of which most are equal have no
-  /// median that says so. 0: they do not.
-  double LimitByGrid() const;
-  double LimitByMoves() const { return std::max(LimitByNoise(), LimitByGrid()); }
+  // Whether the margins of samples that agree say anything of those that do not.
+  bool MovesCount() const { return !differences_.MostFlip() && !differences_.AreOneSided(); }
+  double LimitByNoise() const { return MovesCount() ? moves_.LimitByNoise() : 0; }
+  double LimitByMoves() const {
+    return MovesCount() ? std::max(moves_.LimitByNoise(), moves_.LimitByGrid()) : 0;
+  }
   int64_t CountWide() const;
   bool AreTooMany() const;
 
-  double least_alike_;
-  std::vector<int64_t> margins_;  // above 0
-  std::vector<int64_t> limits_;   // of near ties by a bound that nothing else speaks against
-  int64_t counted_ = 0;           // margins that are numbers, 0 included
-  int64_t bounded_ = 0;           // in limits_
-  int64_t by_noise_ = 0;
-  int64_t over_bound_ = 0;
-  int64_t unlike_ = 0;                 // samples below least_alike_
-  int64_t unlike_over_bound_ = 0;      // of over_bound_
-  std::vector<int64_t> alike_noise_;   // limits of near ties by noise, but for steps
-  std::vector<int64_t> unlike_noise_;  // those of samples below least_alike_
-  BoxCounts boxes_;
-  double most_move_ = 0;             // in moves_
-  bool has_large_margin_ = false;    // above 1
-  std::vector<int64_t> moves_;       // of samples that agree: between the margins of the sides
-  std::vector<int64_t> unmeasured_;  // margins of clear flips without any noise
-  std::vector<int64_t> explained_;   // those of them that the noise of their batch explains
-  std::vector<int64_t> far_;         // of clear flips beyond four times the noise
-  std::vector<int64_t> unproven_;    // of those by a bound whose samples have no noise
-  int64_t agreeing_ = 0;             // in moves_: but for those of a softmax that is sure
-  int64_t flips_ = 0;                // with a margin
-  int64_t clear_over_bound_ = 0;
-  int64_t clear_by_noise_ = 0;  // and within four times the limit
+  SampleDifferences differences_;
+  MarginMoves moves_;              // of samples that agree
+  LogBins margins_;                // of all, above 0
+  bool has_large_margin_ = false;  // above 1
+  NearTies near_;
+  ClearFlips clear_;
 };
 
 }  // namespace vernier

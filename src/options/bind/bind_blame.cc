@@ -5,19 +5,21 @@
 #include "backend/known/python_program.h"
 #include "options/bind/bind_runners.h"
 #include "options/bind/file_conflicts.h"
+#include "options/table/given_field.h"
 #include "run/feeds/token_sources.h"
 #include "run/runner/own_python.h"
 #include "util/text/shell_words.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
 
 // Here tokens are fed, and never judge logits.
 Status CheckTokens(const ParsedArgs& args) {
-  if (!args.Has("logits_tokens")) return {};
-  const std::string tokens(args.Value("logits_tokens").value_or(""));
+  if (!IsGiven<&CompareOptions::tokens>(args)) return {};
+  const std::string tokens = ReadField<&CompareOptions::tokens>(args);
   const bool fed = GivesTokens(tokens);
-  if (fed && args.Has("decode")) return {};
+  if (fed && IsGiven<&StepPlan::decode>(args)) return {};
   return InvalidArgument("--tokens " + tokens + ": " +
                          (fed ? "nothing is fed with them: add --decode greedy"
                               : "expected FILE.npy or SCRIPT.py with the tokens to feed beside "
@@ -49,7 +51,7 @@ Result<BlamePlan> BindBlamePlan(const ParsedArgs& args, const Invocation& invoca
   VERNIER_TRY(CheckTokens(args));
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
   VERNIER_ASSIGN_OR_RETURN(static_cast<BlameOptions&>(plan), BindBlame(args, plan.run));
-  if (args.Has("decisions") && !plan.on_flips) {
+  if (!plan.run.decisions.decisions.empty() && !plan.on_flips) {
     return InvalidArgument(
         "--decision has no effect without --on-flips: add that, or leave --decision out");
   }

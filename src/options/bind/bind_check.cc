@@ -3,6 +3,7 @@
 #include "inputs/shape_grid.h"
 #include "options/bind/bind_model.h"
 #include "options/bind/file_conflicts.h"
+#include "options/table/given_field.h"
 #include "util/values/list_has.h"
 #include "vernier/compare_options.h"
 
@@ -35,7 +36,8 @@ Result<ConsistencyPlan> BindConsistency(const ParsedArgs& args, const Invocation
   VERNIER_TRY(BindOptions(args, {.log = &log}, {plan.options}));
   VERNIER_TRY(CheckPropertyNames(plan.options));
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindPlan(args, invocation, log));
-  if (!args.Has("rtol") && !args.Has("atol") && !args.Has("tolerance")) {
+  if (!IsGiven<&CompareOptions::rtol>(args) && !IsGiven<&CompareOptions::atol>(args) &&
+      !IsGiven<&CompareOptions::tolerance>(args)) {
     plan.run.compare->tolerance.fallback = ToleranceRule::kAuto;
   }
   if (!SweepsShapes(plan.options) && !plan.run.lenient) {
@@ -66,7 +68,9 @@ Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, 
   Invocation own = invocation;
   own.reads_model = true;
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, own, log));
-  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
+  if (plan.run.inputs.iterations) {
+    log.Warning("--iterations has no effect: the model runs on one feed");
+  }
   return plan;
 }
 

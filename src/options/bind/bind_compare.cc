@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compare/functions/metric_table.h"
+#include "options/table/given_field.h"
 #include "options/table/groups.h"
 #include "run/feeds/token_sources.h"
 #include "util/text/number_text.h"
@@ -48,7 +49,7 @@ std::vector<const OptionRow*> RowsThatJudge(const std::vector<OptionGroup>& grou
   for (const OptionGroup& group : groups) {
     for (const OptionRow& row : group.rows) {
       // Every function but `indices` leaves out what a mask excludes.
-      const bool for_all = std::string_view(row.dest) == "logits_mask";
+      const bool for_all = SetsField<&CompareOptions::mask>(row);
       if (row.idle_beside == kOwnJudge && !for_all) judging.push_back(&row);
     }
   }
@@ -82,13 +83,14 @@ Status CheckUnusedThresholds(const ParsedArgs& args, const CompareOptions& optio
   const std::vector<std::string> selected =
       given.empty() ? std::vector<std::string>{"simple"}
                     : std::vector<std::string>(given.begin(), given.end());
+  const bool decodes = IsGiven<&StepPlan::decode>(args);
   for (const FunctionFlags& flags : FlagsOfFunctions()) {
     if (std::ranges::find(options.functions, flags.function) != options.functions.end()) continue;
     for (const OptionRow* row : flags.rows) {
       const bool feeds =
-          row->dest == "logits_tokens" && args.Has("decode") && GivesTokens(options.tokens);
+          SetsField<&CompareOptions::tokens>(*row) && decodes && GivesTokens(options.tokens);
       if (!args.Has(row->dest) || feeds) continue;
-      if (row->dest == "logits_tokens" && args.Has("decode")) {
+      if (SetsField<&CompareOptions::tokens>(*row) && decodes) {
         return InvalidArgument("--tokens: with --decode, expected FILE.npy or SCRIPT.py, got '" +
                                options.tokens + "'");
       }
@@ -140,7 +142,7 @@ Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   BindJudge(args, plan.decisions);
   // Beside a script that judges no function runs, and that is reported once
   // (OptionRow::idle_beside).
-  const bool judged_by_script = !plan.lenient && args.Has("compare_func_script");
+  const bool judged_by_script = !plan.lenient && IsGiven<&RunPlan::compare_script>(args);
   return judged_by_script ? Status() : CheckUnusedThresholds(args, plan.compare, logger);
 }
 

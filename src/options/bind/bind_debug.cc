@@ -9,6 +9,8 @@
 #include "options/bind/bind_run.h"
 #include "options/bind/file_conflicts.h"
 #include "options/bind/option_use.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "util/text/number_text.h"
 
 namespace vernier {
@@ -19,7 +21,7 @@ Status CheckFilesOfRun(const ParsedArgs& args, const CheckPlan& check) {
   const OptionTable table = RunOptionTable();
   const ParseResult parsed = ParseCommandLine(table, check.run_options);
   if (parsed.end != ParseEnd::kParsed) return {};  // it says so itself
-  const std::string model = TextOf(args, "model_file");
+  const std::string model = ReadField<&ModelPlan::path>(args);
   return CheckFileConflicts(parsed.args, {}, {&model, 1});
 }
 
@@ -35,12 +37,14 @@ Result<RunPlan> ReadRunWords(const std::vector<std::string>& words, std::time_t 
   if (!parsed.unknown.empty()) {
     return InvalidArgument("Unrecognized Options: " + FormatPythonList(parsed.unknown));
   }
-  const UseOf whose = parsed.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  const UseOf whose =
+      ReadField<&Leniency::lenient>(parsed.args) ? UseOf::kOwnOptions : UseOf::kAllOptions;
   VERNIER_TRY(CheckOptionUse(options, parsed.args, whose));
-  for (const std::string_view dest : {"gen_script", "blame", "log_file"}) {
-    if (!parsed.args.Has(dest)) continue;
-    return Unimplemented(std::string(parsed.args.Flag(dest)) +
-                         ": only a run in a process of its own does that");
+  for (const std::string_view flag :
+       {FlagOf<&RunCall::script>(parsed.args), FlagOf<&RunCall::blames>(parsed.args),
+        FlagOf<&LogWords::file>(parsed.args)}) {
+    if (flag.empty()) continue;
+    return Unimplemented(std::string(flag) + ": only a run in a process of its own does that");
   }
   Invocation invocation;
   invocation.now = now;

@@ -2,39 +2,42 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/groups.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::string_view kOfGates[] = {
-    "decisions", "max_flip_rate", "max_clear_flips", "near_tie", "labels", "max_drop", "drop_type"};
-
 // What a run of the same model needs, too.
-bool IsForTheRun(std::string_view dest) {
-  return dest == "onnxrt_lib" || dest == "input_shapes" || dest == "dims" || dest == "timeout" ||
-         DataLoaderGroup().Has(dest);
+bool IsForTheRun(const OptionRow& row) {
+  return OnnxRuntimeGroup().Has(row.dest) || SetsField<&FeedWords::shapes>(row) ||
+         SetsField<&FeedWords::dims>(row) || SetsField<&ExecutionPlan::timeout_s>(row) ||
+         DataLoaderGroup().Has(row.dest);
 }
 
 // Scripts of decisions and inputs, too.
-bool IsInterpreter(std::string_view dest) { return dest == "python"; }
+bool IsInterpreter(const OptionRow& row) { return SetsField<&ExecutionPlan::python>(row); }
 
-bool IsOfGate(std::string_view dest) {
-  return std::ranges::find(kOfGates, dest) != std::end(kOfGates);
-}
+bool IsOfGate(const OptionRow& row) { return row.sets.part == &kPartTag<DecisionOptions>; }
 
-void AddGivenWords(const ParsedArgs& args, bool (*wanted)(std::string_view dest),
+void AddGivenWords(const ParsedArgs& args, bool (*wanted)(const OptionRow& row),
                    std::vector<std::string>& words) {
   for (const GivenOption& given : args.given()) {
-    if (given.flag.empty() || !wanted(given.row->dest)) continue;
+    if (given.flag.empty() || !wanted(*given.row)) continue;
     words.emplace_back(given.flag);
     words.insert(words.end(), given.values.begin(), given.values.end());
   }
+}
+
+bool IsDecisionGiven(const ParsedArgs& args) {
+  DecisionOptions options;
+  (void)BindOptions(args, {}, {options});  // a mistake is for the run to refuse
+  return !options.decisions.empty();
 }
 
 bool HasFlag(const std::vector<std::string>& words, std::initializer_list<std::string_view> flags) {
@@ -66,7 +69,7 @@ void WarnOfNoise(const std::vector<std::string>& words, Logger& log) {
 
 Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
   std::vector<std::string>& words = check.run_options;
-  if (args.Has("decisions")) {
+  if (IsDecisionGiven(args)) {
     if (!check.command.empty()) {
       return InvalidArgument(
           "--decision: the command of --check judges by itself: leave one of the two out, or give "

@@ -39,8 +39,8 @@ Result<Severity> LevelFromName(std::string_view name) {
 }
 
 // `--verbosity [PATH:]LEVEL ...`
-Status BindNamedLevels(const ParsedArgs& args, ConsoleLogOptions& options) {
-  for (const std::string& word : args.List("verbosity")) {
+Status AddNamedLevels(const std::vector<std::string>& words, ConsoleLogOptions& options) {
+  for (const std::string& word : words) {
     const size_t colon = word.rfind(':');
     const bool keyed = colon != std::string::npos;
     VERNIER_ASSIGN_OR_RETURN(const Severity level,
@@ -56,7 +56,6 @@ Status BindNamedLevels(const ParsedArgs& args, ConsoleLogOptions& options) {
   return {};
 }
 
-// -v and -q, counted against each other.
 Severity CountedLevel(int net) {
   constexpr Severity kTalkative[] = {Severity::kVerbose, Severity::kExtraVerbose,
                                      Severity::kSuperVerbose, Severity::kUltraVerbose};
@@ -69,25 +68,21 @@ Severity CountedLevel(int net) {
 }  // namespace
 
 Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
+  const LogWords words = ReadWords<LogWords>(args);
   ConsoleLogOptions options;
-  VERNIER_TRY(BindNamedLevels(args, options));
+  VERNIER_TRY(AddNamedLevels(words.levels, options));
   // As in Polygraphy, -v and -q beat --verbosity, and --silent beats both.
-  const int net = args.Count("verbose") - args.Count("quiet");
-  if (net != 0) options.threshold = CountedLevel(net);
-  if (args.Has("silent")) {
+  if (words.louder != 0) options.threshold = CountedLevel(words.louder);
+  if (words.silent) {
     options.threshold = Severity::kCritical;
     options.areas.clear();
   }
-  options.colors = TerminalWantsColors();
+  options.timestamp = words.timestamp;
+  options.line_info = words.line_info;
+  options.colors = !words.no_colors && TerminalWantsColors();
   options.in_workflow = InGitHubWorkflow();
-  for (const std::string& word : args.List("log_format")) {
-    options.timestamp |= word == "timestamp";
-    options.line_info |= word == "line-info";
-    if (word == "no-colors") options.colors = false;
-  }
-  const std::string_view kept = args.Value("output_dir").value_or("").empty() ? "" : kDefaultLog;
-  const std::string log_file(args.Value("log_file").value_or(kept));
-  options.log_file = NameOfShard(args, InOutputFolder(args, log_file));
+  const char* const kept = FolderOfResults(args).empty() ? "" : kDefaultLog;
+  options.log_file = NameOfShard(args, InOutputFolder(args, words.file.value_or(kept)));
   return options;
 }
 

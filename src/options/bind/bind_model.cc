@@ -1,16 +1,17 @@
 #include "options/bind/bind_model.h"
 
+#include "options/table/command_words.h"
+
 namespace vernier {
+
 Result<ModelPlan> BindModel(const ParsedArgs& args) {
   ModelPlan model;
   VERNIER_TRY(BindOptions(args, {}, {model}));
-  if (args.Has("mark_all") || args.Has("save_all_intermediate_outputs")) model.outputs = {"*"};
-  if (args.Has("save_intermediate_outputs")) {
-    model.outputs = ListOf(args, "save_intermediate_outputs");
-    if (model.outputs.empty()) model.outputs = {"*"};
-  }
-  const std::vector<std::string> excluded = ListOf(args, "exclude_outputs");
-  model.exclude_outputs.insert(model.exclude_outputs.end(), excluded.begin(), excluded.end());
+  const MarkWords marks = ReadWords<MarkWords>(args);
+  if (marks.all || marks.keeps_all) model.outputs = {"*"};
+  if (marks.kept) model.outputs = marks.kept->empty() ? std::vector<std::string>{"*"} : *marks.kept;
+  model.exclude_outputs.insert(model.exclude_outputs.end(), marks.excluded.begin(),
+                               marks.excluded.end());
   return model;
 }
 

@@ -4,18 +4,20 @@
 
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 
 namespace vernier {
 namespace {
 
 Result<ProfileOptions> Bind(const ParsedArgs& args, const RunPlan& plan) {
   ProfileOptions options;
-  VERNIER_ASSIGN_OR_RETURN(options.shapes, ExpandShapeGrid(args.List("input_shapes")));
+  VERNIER_ASSIGN_OR_RETURN(options.shapes, ExpandShapeGrid(ReadField<&FeedWords::shapes>(args)));
   // A word that makes no sense ends the command before any framework loads.
   for (const std::vector<std::string>& words : options.shapes) {
     VERNIER_TRY(ParseShapeSpecs(words, Strictness::kStrict).status());
   }
-  if (args.Has("input_shapes") && !plan.inputs.load_paths.empty()) {
+  if (IsGiven<&FeedWords::shapes>(args) && !plan.inputs.load_paths.empty()) {
     return InvalidArgument("--input-shapes: loaded inputs have their own shapes");
   }
   VERNIER_TRY(BindOptions(args, {}, {options}));

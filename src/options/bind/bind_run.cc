@@ -16,7 +16,7 @@
 #include "options/bind/bind_tensorflow.h"
 #include "options/bind/bind_tensorrt.h"
 #include "options/bind/default_files.h"
-#include "options/table/option_values.h"
+#include "options/table/given_field.h"
 #include "options/table/saved_sides.h"
 #include "run/runner/engine_use.h"
 #include "run/runner/resolve_runner.h"
@@ -33,8 +33,7 @@ enum class FeedsFrom : uint8_t { kDrawn, kElsewhere };
 // Fills plan.inputs.dims with those of --dim and of the plan's runners, which all have the same
 // feeds, and gives them to the runners. kInvalidArgument for one name with two sizes.
 Status BindDims(const ParsedArgs& args, FeedsFrom from, RunPlan& plan, Logger& logger) {
-  const std::span<const std::string> given = args.List("dims");
-  std::vector<std::string> words(given.begin(), given.end());
+  std::vector<std::string> words = ReadField<&FeedWords::dims>(args);
   for (const RunnerPlan& runner : plan.runners) {
     for (const DimSize& own : runner.dims) {
       words.push_back(own.dimension + "=" + std::to_string(own.size));
@@ -111,7 +110,7 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
 // iteration. Polygraphy takes the last shape of an input.
 Status BindShapes(const ParsedArgs& args, const RunPlan& plan, FeedsFrom from, InputPlan& inputs,
                   Logger& logger) {
-  const std::vector<std::string> words = ListOf(args, "input_shapes");
+  const std::vector<std::string> words = ReadField<&FeedWords::shapes>(args);
   if (plan.lenient) {
     inputs.shape_words = words;
     return ParseShapeSpecs(words, Strictness::kPolygraphy).status();
@@ -123,7 +122,7 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, FeedsFrom from, I
     const bool for_engine =
         std::any_of(plan.runners.begin(), plan.runners.end(),
                     [](const RunnerPlan& runner) { return BuildsEngines(runner.backend); });
-    const std::string flag(args.Flag("input_shapes"));
+    const std::string flag(FlagOf<&FeedWords::shapes>(args));
     if (!plan.steps.feed_back.empty()) {
       logger.Info(flag +
                   ": for first states that are not given; inputs that are loaded or made by "
@@ -137,10 +136,11 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, FeedsFrom from, I
   }
   if (!inputs.iterations && sets > 1) inputs.iterations = sets;
   if (sets == 1 || *inputs.iterations >= sets) return {};
-  return InvalidArgument(
-      std::string(args.Flag("iterations")) + ": expected a number >= " + std::to_string(sets) +
-      ", for as many sets of shapes as " + std::string(args.Flag("input_shapes")) +
-      " gives, got '" + std::to_string(*inputs.iterations) + "'");
+  return InvalidArgument(std::string(FlagOf<&InputPlan::iterations>(args)) +
+                         ": expected a number >= " + std::to_string(sets) +
+                         ", for as many sets of shapes as " +
+                         std::string(FlagOf<&FeedWords::shapes>(args)) + " gives, got '" +
+                         std::to_string(*inputs.iterations) + "'");
 }
 
 // The options of the inputs together, once each of them is bound.
@@ -149,23 +149,23 @@ Status BindInputs(const ParsedArgs& args, bool feeds_given, RunPlan& plan, Logge
   if (!inputs.like.empty() && inputs.torch_numbers) {
     return InvalidArgument("--like draws by itself: leave --data-loader-backend-module torch out");
   }
-  if (args.Has("data_loader_func_name") && inputs.script.given()) {
-    inputs.script.function = TextOf(args, "data_loader_func_name");
-  }
+  const std::optional<std::string> function = ReadField<&FeedWords::function>(args);
+  if (function && inputs.script.given()) inputs.script.function = *function;
   const bool drawn = inputs.load_paths.empty() && !inputs.script.given() && !feeds_given;
   const FeedsFrom from = drawn ? FeedsFrom::kDrawn : FeedsFrom::kElsewhere;
   VERNIER_TRY(BindShapes(args, plan, from, inputs, logger));
   VERNIER_TRY(BindDims(args, from, plan, logger));
   if (drawn) {
     if (inputs.iterations == 0 && !plan.lenient) {
-      logger.Warning(std::string(args.Flag("iterations")) +
+      logger.Warning(std::string(FlagOf<&InputPlan::iterations>(args)) +
                      " 0: nothing is run, so nothing is compared and no output is saved");
     }
     return {};
   }
   for (const std::string_view dest : {"seed", "val_range", "iterations"}) {
     // A shard has to know how many feeds a generator gives.
-    const bool divides = dest == "iterations" && inputs.script.given() && args.Has("shard");
+    const bool divides =
+        dest == "iterations" && inputs.script.given() && IsGiven<&ShardWords::shard>(args);
     if (!args.Has(dest) || divides) continue;
     logger.Warning("Argument: '" + std::string(args.Flag(dest)) +
                    "' will be ignored since a custom data loader was provided.\n"
@@ -176,10 +176,9 @@ Status BindInputs(const ParsedArgs& args, bool feeds_given, RunPlan& plan, Logge
 
 // What is saved although no path was given for it.
 void BindSaving(const ParsedArgs& args, SavePlan& save) {
-  const bool keeps_tensors =
-      args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");
-  if (keeps_tensors && save.outputs.empty()) save.outputs = InOutputFolder(args, "outputs.json");
-  if (TextOf(args, "output_dir").empty()) return;
+  if (ReadWords<MarkWords>(args).keeps() && save.outputs.empty())
+    save.outputs = InOutputFolder(args, "outputs.json");
+  if (FolderOfResults(args).empty()) return;
   if (save.record.empty()) save.record = InOutputFolder(args, kDefaultRecord);
   if (save.reports.empty()) {
     save.reports.push_back({InOutputFolder(args, kDefaultReport), ReportFormat::kHtml});
@@ -188,24 +187,34 @@ void BindSaving(const ParsedArgs& args, SavePlan& save) {
 
 void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   if (plan.compare_script.given()) plan.compare->functions = {CompareFunction::kScript};
-  if (plan.postprocess_script.given() && args.Has("postprocess")) {
+  if (plan.postprocess_script.given() && IsGiven<&RunPlan::postprocess>(args)) {
     logger.Warning(
         "Argument: '--postprocess/--postprocess-func' will be ignored since "
         "'--postprocess-func-script' was provided.");
   }
 }
 
+// Those of --load-outputs, then those of --compare-outputs.
+void AddSavedSides(const ParsedArgs& args, RunPlan& plan) {
+  const GivenOption* const compared = FindGiven<&RunPlan::comparison_asked>(args);
+  for (const std::string& word : ReadField<&SavedSideWords::loaded>(args)) AddSavedSide(word, plan);
+  if (compared == nullptr) return;
+  for (const std::string& word : compared->values) AddSavedSide(word, plan);
+}
+
 // The options that mean something by themselves.
 Status BindSingly(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
-  return BindOptions(args, {plan.lenient, TextOf(args, "output_dir"), &logger},
+  return BindOptions(args, {plan.lenient, FolderOfResults(args), &logger},
                      {plan, plan.inputs, plan.steps, plan.save, plan.pictures, plan.execution,
                       *plan.compare, plan.decisions});
 }
 
 }  // namespace
 
+std::string FolderOfResults(const ParsedArgs& args) { return ReadField<&ResultFolder::path>(args); }
+
 std::string InOutputFolder(const ParsedArgs& args, const std::string& path) {
-  return InFolder(TextOf(args, "output_dir"), path);
+  return InFolder(FolderOfResults(args), path);
 }
 
 Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
@@ -216,7 +225,7 @@ Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
   RunPlan plan;
   plan.command = invocation.command;
-  plan.lenient = invocation.as_polygraphy || args.Has("lenient");
+  plan.lenient = invocation.as_polygraphy || ReadField<&Leniency::lenient>(args);
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
   if (!plan.lenient && !invocation.reads_model) VERNIER_TRY(CheckModelIsUsed(args));
   for (RunnerPlan& runner : plan.runners) {
@@ -227,18 +236,17 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   WarnOfMissingPython(plan.execution.python, logger);
   VERNIER_TRY(BindInputs(args, invocation.feeds_given, plan, logger));
   VERNIER_TRY(BindCompare(args, plan, logger));
-  for (const std::string_view dest : {"load_outputs_paths", "compare_outputs"}) {
-    for (const std::string& word : args.List(dest)) AddSavedSide(word, plan);
-  }
+  AddSavedSides(args, plan);
   // Of saved outputs alone, one side is nothing to judge.
-  const bool judged = plan.strict || plan.same_type || args.Has("pairs") || args.Has("tolerance");
+  const bool judged = plan.strict || plan.same_type || IsGiven<&RunPlan::pairs>(args) ||
+                      IsGiven<&CompareOptions::tolerance>(args);
   plan.comparison_asked |= plan.runners.empty() && judged;
   BindScripts(args, plan, logger);
   BindSaving(args, plan.save);
   plan.execution.hash_inputs = logger.Enabled(Severity::kExtraVerbose) ||
                                !plan.save.record.empty() || !plan.save.reports.empty();
   VERNIER_TRY(BindShard(args, plan, logger));
-  if (args.Has("blame")) {
+  if (ReadField<&RunCall::blames>(args)) {
     VERNIER_ASSIGN_OR_RETURN(plan.blame, BindBlame(args, plan));
   }
   WarnOfIdleFlags(args, logger);
@@ -255,7 +263,7 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
   VERNIER_TRY(BindTensorRt(args, runner, logger));
   ServeInPython(runner);
   if (const std::optional<ModelType> type = ModelTypeFromName(model.type)) {
-    GiveModelToTensorRt(*type, SplitModelPath(*args.Value("model_file")).extra, runner);
+    GiveModelToTensorRt(*type, SplitModelPath(ReadField<&ModelPlan::path>(args)).extra, runner);
   }
   runner.session_options.emplace_back("save_engine", output);
   plan.runners.push_back(std::move(runner));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "options/table/command_words.h"
 #include "options/words/arg_parser.h"
 #include "report/text/console_log.h"
 #include "util/log/log.h"
@@ -23,6 +24,9 @@ struct Invocation {
   bool reads_model = false;             ///< the command itself takes the model, too
   bool record_is_batchs = false;        ///< `batch` has the record saved for itself: not shown
 };
+
+/// The folder of --output-dir; empty: not given.
+std::string FolderOfResults(const ParsedArgs& args);
 
 /// Where a file of results goes: into --output-dir, unless that is not given or `path` names a
 /// folder itself. An empty path stays empty.

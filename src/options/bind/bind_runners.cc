@@ -11,6 +11,8 @@
 #include "options/bind/bind_tensorflow.h"
 #include "options/bind/bind_tensorrt.h"
 #include "options/bind/option_use.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/words/flag_suggestion.h"
 #include "options/words/repeated_words.h"
 #include "run/runner/own_python.h"
@@ -28,7 +30,9 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
   const bool engine = runner.backend == kTensorRt;
   if (!engine) VERNIER_TRY(BindOptions(args, {.log = &logger}, {runner}));
   // What marks every tensor of the run marks TensorFlow's, too.
-  if (runner.backend == "tensorflow" && args.Has("mark_all")) MarkAllOfTensorFlow(runner);
+  if (runner.backend == "tensorflow" && ReadField<&MarkWords::all>(args)) {
+    MarkAllOfTensorFlow(runner);
+  }
   // A library that is named is for the plug-in: no other PyTorch will do.
   const bool own_torch = runner.backend == "torch" && args.Has("torch_lib");
   if (own_torch && !args.Has("torch_in")) runner.place = RunnerPlace::kPlugin;
@@ -140,19 +144,21 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   if (IsPythonScript(split.backend) || IsProgramPath(split.backend)) {
     VERNIER_TRY(BindModelRunner(split.backend, runner).Annotate("--model-runner"));
   } else {
-    VERNIER_TRY(
-        CheckBackendName(split.backend, AllWordsOf(run_args, "backend_dir")).Annotate(flag));
+    VERNIER_TRY(CheckBackendName(split.backend, ReadField<&ExecutionPlan::backend_dirs>(run_args))
+                    .Annotate(flag));
     runner.backend = std::string(KindOf(split.backend).backend);
   }
-  VERNIER_TRY(CheckLabelledOptions(table, parsed.args, split, run_args.Has("lenient"), logger));
+  VERNIER_TRY(CheckLabelledOptions(table, parsed.args, split,
+                                   ReadField<&Leniency::lenient>(run_args), logger));
   VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
   const auto libraries = CountLibraries(runner);
   VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
-  if (const auto python = parsed.args.Value("python")) {
+  if (IsGiven<&ExecutionPlan::python>(parsed.args)) {
     const bool library_named = CountLibraries(runner) > libraries;
-    VERNIER_TRY(UseOwnPython(std::string(*python), library_named, runner).Annotate(flag));
+    const std::string python = ReadField<&ExecutionPlan::python>(parsed.args);
+    VERNIER_TRY(UseOwnPython(python, library_named, runner).Annotate(flag));
   }
-  VERNIER_ASSIGN_OR_RETURN(runner.dims, ParseDimSizes(parsed.args.List("dims")));
+  VERNIER_ASSIGN_OR_RETURN(runner.dims, ParseDimSizes(ReadField<&FeedWords::dims>(parsed.args)));
   VERNIER_TRY(BindLabelledModel(parsed.args, run_model, runner));
   return runner;
 }
@@ -244,17 +250,18 @@ std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
 
 // --decode takes one word, so that the one behind it may be the model.
 Status CheckNoDecodeWord(const ParsedArgs& args) {
-  const std::string word(args.Value("model_file").value_or(""));
-  if (!args.Has("decode") || !(word == "greedy" || word.starts_with("greedy:"))) return {};
+  const std::string word = ReadField<&ModelPlan::path>(args);
+  if (!IsGiven<&StepPlan::decode>(args) || !(word == "greedy" || word.starts_with("greedy:")))
+    return {};
   return InvalidArgument("--decode takes one value; give it once for each: --decode " + word);
 }
 
 Status CheckModelIsUsed(const ParsedArgs& args) {
-  const std::string model(args.Value("model_file").value_or(""));
+  const std::string model = ReadField<&ModelPlan::path>(args);
   const size_t runners = args.Runners().size();
   size_t with_others = 0;
   ForEachOptionOfRunners(args, [&](const std::string&, const GivenOption& given) {
-    const bool names = given.row->dest == "model_file" && !given.values.empty();
+    const bool names = SetsField<&ModelPlan::path>(*given.row) && !given.values.empty();
     with_others += names && given.values.front() != model ? 1 : 0;
   });
   if (model.empty() || runners == 0 || with_others < runners) return {};

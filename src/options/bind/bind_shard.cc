@@ -7,6 +7,7 @@
 
 #include "io/results/shard_file_name.h"
 #include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "record/schema/runner_name.h"
 #include "run/feeds/image_feeds.h"
 #include "run/feeds/shard_names.h"
@@ -289,7 +290,7 @@ Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   }
   if (!shard) return {};
   plan.shard = *std::move(shard);
-  LogShard(TextOf(args, "shard"), plan.shard, where, logger);
+  LogShard(ReadField<&ShardWords::shard>(args).value_or(""), plan.shard, where, logger);
   SavePlan& save = plan.save;
   const bool skips = MayLeaveOut(plan);
   for (std::string* path : {&save.inputs, &save.outputs}) {

@@ -6,6 +6,8 @@
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "options/rows/tensorrt_rows.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 
 namespace vernier {
 namespace {
@@ -125,7 +127,7 @@ class ProfileTable {
 Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   constexpr std::array<std::string_view, 3> kWhich = {"min", "opt", "max"};
   std::array<std::vector<std::span<const std::string>>, 3> given;
-  size_t count = args.Has("input_shapes") ? 1 : 0;
+  size_t count = IsGiven<&FeedWords::shapes>(args) ? 1 : 0;
   for (size_t i = 0; i < given.size(); ++i) {
     given[i] = args.Occurrences(kProfileDests[i]);
     count = std::max(count, given[i].size());
@@ -135,8 +137,8 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
   std::erase_if(runner.session_options,
                 [](const auto& option) { return option.first == "profile"; });
   ProfileTable table(logger);
-  const std::string_view flag = args.Flag("input_shapes");
-  VERNIER_ASSIGN_OR_RETURN(const auto sets, ExpandShapeGrid(args.List("input_shapes")));
+  const std::string_view flag = FlagOf<&FeedWords::shapes>(args);
+  VERNIER_ASSIGN_OR_RETURN(const auto sets, ExpandShapeGrid(ReadField<&FeedWords::shapes>(args)));
   if (sets.size() == 1) VERNIER_TRY(table.Update(flag, sets.front()));
   for (size_t profile = 0; profile < count; ++profile) {
     for (size_t i = 0; i < given.size(); ++i) {
@@ -163,7 +165,7 @@ Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
     VERNIER_TRY(AddEngineOption({given, context}, runner));
   }
   // What marks every tensor of the run marks TensorRT's, too.
-  if (args.Has("mark_all")) runner.session_options.emplace_back("trt_outputs", "*");
+  if (ReadField<&MarkWords::all>(args)) runner.session_options.emplace_back("trt_outputs", "*");
   return BindProfiles(args, runner, logger);
 }
 

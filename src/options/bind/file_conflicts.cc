@@ -10,12 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "batch/batch.h"
 #include "batch/find_models.h"
 #include "blame/bundle/bundle_folder.h"
 #include "model/onnx/companion_files.h"
 #include "options/bind/bind_run.h"
 #include "options/bind/bind_runners.h"
 #include "options/bind/default_files.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/saved_sides.h"
 #include "session/plan/plan_files.h"
 #include "util/files/paths.h"
@@ -132,12 +135,12 @@ std::vector<std::string> WordsReadByRunners(const ParsedArgs& args) {
 
 // What --output-dir has written where no option names another place.
 void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
-  if (args.Value("output_dir").value_or("").empty()) return;
+  if (FolderOfResults(args).empty()) return;
   constexpr std::pair<std::string_view, const char*> kDefaults[] = {
       {"save_record", kDefaultRecord}, {"reports", kDefaultReport}, {"log_file", kDefaultLog}};
   for (const auto& [dest, name] : kDefaults) {
     if (args.Has(dest)) continue;
-    written.Add("output_dir", args.Flag("output_dir"), InOutputFolder(args, name));
+    written.Add("output_dir", FlagOf<&ResultFolder::path>(args), InOutputFolder(args, name));
   }
 }
 
@@ -165,9 +168,11 @@ void AddFolders(const ParsedArgs& args, Files& written) {
 
 // A pattern that the shell has left alone names files too.
 void AddModelsOfBatch(const ParsedArgs& args, Files& read) {
-  const Result<std::vector<BatchModel>> models = FindBatchModels(args.List("models"));
+  const Result<std::vector<BatchModel>> models =
+      FindBatchModels(ReadField<&BatchPlan::models>(args));
   if (!models.ok()) return;
-  for (const BatchModel& model : *models) read.Add("models", args.Flag("models"), model.path);
+  for (const BatchModel& model : *models)
+    read.Add("models", FlagOf<&BatchPlan::models>(args), model.path);
 }
 
 // `[OUTPUT:]FILE`
@@ -199,7 +204,7 @@ void AddRead(const ParsedArgs& args, Files& read) {
   for (const GivenOption& given : args.given()) {
     for (const std::string& word : given.values) AddWord(given, word, read);
   }
-  if (args.Has("models")) AddModelsOfBatch(args, read);
+  if (IsGiven<&BatchPlan::models>(args)) AddModelsOfBatch(args, read);
   for (const std::string& word : WordsReadByRunners(args)) {
     AddScripts("runners", "--runner", word, read);
   }
@@ -214,7 +219,7 @@ void AddRead(const ParsedArgs& args, Files& read) {
 // Where the weights of models may lie: in a model's own folder (empty), in that of the run, or in
 // any that a runner's words name.
 std::set<std::string> WeightFolders(const ParsedArgs& args) {
-  std::set<std::string> folders = {TextOf(args, "external_data_dir")};
+  std::set<std::string> folders = {ReadField<&ModelPlan::external_data_dir>(args)};
   std::error_code failed;
   for (const RunnerChoice& runner : args.Runners()) {
     folders.emplace();
@@ -306,7 +311,7 @@ Status CheckWrittenOnce(const OwnedFile& written, const FilesByPlace& all) {
 }  // namespace
 
 Status CheckBundlePlace(const ParsedArgs& args) {
-  const std::string folder(args.Value("bundle").value_or(""));
+  const std::string folder = ReadField<&BlameOptions::bundle>(args);
   if (folder.empty()) return {};
   std::error_code failed;
   fs::path place = fs::weakly_canonical(fs::absolute(folder, failed), failed);

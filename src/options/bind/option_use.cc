@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "options/bind/bind_runners.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/words/repeated_words.h"
 #include "run/runner/runner_kinds.h"
 #include "util/text/cast_grammar.h"
@@ -45,13 +47,17 @@ struct Surroundings {
 };
 
 // A script may be completed, and a run file has its own runners.
-bool IsKnownLater(const ParsedArgs& args) { return args.Has("gen_script") || args.Has("run_file"); }
+bool IsKnownLater(const ParsedArgs& args) {
+  return IsGiven<&RunCall::script>(args) || IsGiven<&RunCall::plan_file>(args);
+}
 
 // A file may hold several sides.
 bool HasTwoSides(const Surroundings& around) {
   const ParsedArgs& args = around.args;
   const size_t runners = around.Runners();
-  const size_t files = args.List("load_outputs_paths").size() + args.List("compare_outputs").size();
+  const GivenOption* const compared = FindGiven<&RunPlan::comparison_asked>(args);
+  const size_t files = ReadField<&SavedSideWords::loaded>(args).size() +
+                       (compared == nullptr ? 0 : compared->values.size());
   return IsKnownLater(args) || runners + files >= 2 || (runners == 0 && files == 1);
 }
 

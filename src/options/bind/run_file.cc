@@ -7,6 +7,8 @@
 #include "backend/known/python_program.h"
 #include "io/results/shard_file_name.h"
 #include "model/onnx/model_type.h"
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/table/groups.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
@@ -23,7 +25,8 @@ namespace {
 constexpr uint64_t kLargestRunFile = uint64_t{1} << 28;
 
 bool IsBesideTheRun(const OptionRow& row) {
-  return row.dest == "run_file" || row.dest == "save_run_file" || LoggingGroup().Has(row.dest);
+  return SetsField<&RunCall::plan_file>(row) || SetsField<&RunCall::save_plan_file>(row) ||
+         LoggingGroup().Has(row.dest);
 }
 
 // Before anything starts: an unknown type would be passed over, and the name of a backend
@@ -50,7 +53,7 @@ Status CheckRunFileNames(const RunPlan& plan) {
 }  // namespace
 
 Result<RunPlan> LoadRunFile(const ParsedArgs& args) {
-  const std::string path(*args.Value("run_file"));
+  const std::string path = *ReadField<&RunCall::plan_file>(args);
   for (const GivenOption& given : args.given()) {
     if (IsBesideTheRun(*given.row)) continue;
     const std::string what =
@@ -69,14 +72,14 @@ Result<RunPlan> LoadRunFile(const ParsedArgs& args) {
   if (!plan.ok()) return plan;
   VERNIER_TRY(CheckRunFileNames(*plan).Annotate("'" + path + "'"));
   const FileRead itself[] = {{path, "--run-file"}};
-  VERNIER_TRY(CheckPlanFiles(*plan, itself, std::string(args.Value("log_file").value_or(""))));
+  VERNIER_TRY(CheckPlanFiles(*plan, itself, ReadField<&LogWords::file>(args).value_or("")));
   return plan;
 }
 
 Status SaveRunFile(const ParsedArgs& args, const RunPlan& plan) {
-  const auto path = args.Value("save_run_file");
+  const std::optional<std::string> path = ReadField<&RunCall::save_plan_file>(args);
   if (!path) return {};
-  return WriteFileAtomically(PathOfShard(std::string(*path), plan.shard), ToJson(plan));
+  return WriteFileAtomically(PathOfShard(*path, plan.shard), ToJson(plan));
 }
 
 }  // namespace vernier

@@ -1,3 +1,4 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -76,7 +77,7 @@ constexpr OptionRow kBlameAlone[] = {
 constexpr OptionRow kRunAndBlame[] = {
     {.flags = {"--blame"},
      .dest = "blame",
-     .sets = kBoundTogether,
+     .sets = Sets<&RunCall::blames>(),
      .in_package = InPackage::kOfBlame,
      .help = "After the run, find the layer that is to blame, as vernier blame does.",
      .origin = Origin::kOurs},

@@ -1,8 +1,15 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
+#include "options/table/parsed_args.h"
 
 namespace vernier {
 namespace {
+
+Status SetKept(const OptionInput& input, MarkWords& marks) {
+  marks.kept = input.given.values;
+  return {};
+}
 
 constexpr OptionRow kRun[] = {
     {.flags = {"--warm-up"},
@@ -92,7 +99,7 @@ constexpr OptionRow kRun[] = {
      .needs = {"--save-outputs", "--save-intermediate-outputs", "--save-all-intermediate-outputs"}},
     {.flags = {"--output-dir"},
      .dest = "output_dir",
-     .sets = kBoundTogether,
+     .sets = Sets<&ResultFolder::path>(),
      .files = FileUse::kWritesInto,
      .arity = Arity::kOne,
      .metavar = "DIR",
@@ -104,7 +111,7 @@ constexpr OptionRow kRun[] = {
      .origin = Origin::kOurs},
     {.flags = {"--save-intermediate-outputs"},
      .dest = "save_intermediate_outputs",
-     .sets = kBoundTogether,
+     .sets = SetBy<&SetKept>(),
      .arity = Arity::kStar,
      .metavar = "NAME",
      .help = "Mark these tensors as outputs on every runner (all tensors if none is named) and save"
@@ -113,7 +120,7 @@ constexpr OptionRow kRun[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--save-all-intermediate-outputs"},
      .dest = "save_all_intermediate_outputs",
-     .sets = kBoundTogether,
+     .sets = Sets<&MarkWords::keeps_all>(),
      .help = "Mark every tensor as an output on every runner, and save them.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},

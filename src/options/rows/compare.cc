@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compare/functions/metric_table.h"
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 #include "options/words/arg_parser.h"
@@ -123,7 +124,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .needs = {kTwoSides}},
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
-     .sets = kBoundTogether,
+     .sets = Sets<&SavedSideWords::loaded>(),
      .files = FileUse::kReadsSides,
      .arity = Arity::kPlus,
      .metavar = "[LABEL=]PATH",
@@ -150,7 +151,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .origin = Origin::kOurs},
     {.flags = {"--lenient"},
      .dest = "lenient",
-     .sets = kBoundTogether,
+     .sets = Sets<&Leniency::lenient>(),
      .help =
          "Warn instead of failing, as Polygraphy does, if outputs or iterations are missing on one"
          " side, images cannot be read, or inputs had to be adjusted to fit, even if only one"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "inference/converting.h"
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -15,12 +16,6 @@ Status SetTarget(const OptionInput& input, ConversionPlan& plan) {
                                            ConversionTarget::kOnnxLike};
   const auto* word = std::ranges::find(kConvertTargets, TextOf(input));
   plan.target = kTargets[word - kConvertTargets];
-  return {};
-}
-
-// Polygraphy clamps weights, and skips operators that are not there.
-Status SetLenientModel(const OptionInput&, ModelPlan& model) {
-  model.fp16_clamps = model.skips_unknown_types = true;
   return {};
 }
 
@@ -53,7 +48,7 @@ constexpr OptionRow kConvert[] = {
 constexpr OptionRow kConvertLenient[] = {
     {.flags = {"--lenient"},
      .dest = "lenient",
-     .sets = SetBy<&SetLenientModel>(),
+     .sets = Sets<&Leniency::lenient>(),
      .help =
          "With --fp-to-fp16: clamp weights beyond 10000 to 10000, as Polygraphy does, instead of"
          " keeping nodes with weights beyond 65504 in float32. Operators of"

@@ -1,5 +1,6 @@
 #include "images/preprocess.h"
 #include "inputs/value_ranges.h"
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -148,7 +149,7 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"load_inputs_paths"}},
     {.flags = {"--data-loader-func-name"},
      .dest = "data_loader_func_name",
-     .sets = kBoundTogether,
+     .sets = Sets<&FeedWords::function>(),
      .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .metavar = "NAME",

@@ -22,11 +22,6 @@ Status SetShown(const OptionInput& input, InspectionPlan& plan) {
   return {};
 }
 
-Status SetPage(const OptionInput& input, InspectionPlan& plan) {
-  plan.draws = true;
-  return ReadValue(input, plan.page);
-}
-
 // "trt" is the only word.
 Status SetNetwork(const OptionInput&, InspectionPlan& plan) {
   plan.as_network = true;
@@ -88,6 +83,7 @@ constexpr OptionRow kInspect[] = {
      .note = "No server is started and nothing is loaded from elsewhere."},
     {.flags = {"--visual-port"},
      .dest = "visual_port",
+     .sets = Sets<&InspectionPlan::port>(),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "PORT",
@@ -96,7 +92,7 @@ constexpr OptionRow kInspect[] = {
      .note = "A warning: there is no server."},
     {.flags = {"--save-visual"},
      .dest = "save_visual",
-     .sets = SetBy<&SetPage>(),
+     .sets = Sets<&InspectionPlan::page>(),
      .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .fallback = "STEM.html, in the current folder",

@@ -1,4 +1,8 @@
+#include <algorithm>
+
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -15,10 +19,31 @@ constexpr OptionRow kGeneral[] = {
 constexpr std::string_view kPythonLogger =
     "the log is Python's logger 'vernier': set its level and handlers";
 
+// -v and -q, counted against each other.
+Status SetLouder(const OptionInput&, LogWords& log) {
+  ++log.louder;
+  return {};
+}
+
+Status SetQuieter(const OptionInput&, LogWords& log) {
+  --log.louder;
+  return {};
+}
+
+Status SetFormat(const OptionInput& input, LogWords& log) {
+  const auto has = [&](std::string_view part) {
+    return std::ranges::find(input.given.values, part) != input.given.values.end();
+  };
+  log.timestamp = has("timestamp");
+  log.line_info = has("line-info");
+  log.no_colors = has("no-colors");
+  return {};
+}
+
 constexpr OptionRow kLogging[] = {
     {.flags = {"-v", "--verbose"},
      .dest = "verbose",
-     .sets = kBoundTogether,
+     .sets = SetBy<&SetLouder>(),
      .in_package = InPackage::kOwnWay,
      .elsewhere = kPythonLogger,
      .action = OptionAction::kCount,
@@ -26,14 +51,14 @@ constexpr OptionRow kLogging[] = {
              " detail."},
     {.flags = {"-q", "--quiet"},
      .dest = "quiet",
-     .sets = kBoundTogether,
+     .sets = SetBy<&SetQuieter>(),
      .in_package = InPackage::kOwnWay,
      .elsewhere = kPythonLogger,
      .action = OptionAction::kCount,
      .help = "Log less. Repeat it for fewer lines; each -q undoes one -v."},
     {.flags = {"--verbosity"},
      .dest = "verbosity",
-     .sets = kBoundTogether,
+     .sets = Sets<&LogWords::levels>(),
      .in_package = InPackage::kOwnWay,
      .elsewhere = kPythonLogger,
      .arity = Arity::kPlus,
@@ -43,13 +68,13 @@ constexpr OptionRow kLogging[] = {
              " the program."},
     {.flags = {"--silent"},
      .dest = "silent",
-     .sets = kBoundTogether,
+     .sets = Sets<&LogWords::silent>(),
      .in_package = InPackage::kOwnWay,
      .elsewhere = kPythonLogger,
      .help = "Print critical messages only, whatever the other log flags say."},
     {.flags = {"--log-format"},
      .dest = "log_format",
-     .sets = kBoundTogether,
+     .sets = SetBy<&SetFormat>(),
      .in_package = InPackage::kOwnWay,
      .elsewhere = kPythonLogger,
      .arity = Arity::kPlus,
@@ -58,7 +83,7 @@ constexpr OptionRow kLogging[] = {
      .help = "Parts to add to each log line (timestamp, line-info), and no-colors for plain text."},
     {.flags = {"--log-file"},
      .dest = "log_file",
-     .sets = kBoundTogether,
+     .sets = Sets<&LogWords::file>(),
      .files = FileUse::kWrites,
      .in_package = InPackage::kOwnWay,
      .elsewhere = kPythonLogger,
@@ -69,7 +94,7 @@ constexpr OptionRow kLogging[] = {
      .note = "The file is opened once, so the first lines of a run are not lost."},
     {.flags = {"--no-progress"},
      .dest = "no_progress",
-     .sets = kBoundTogether,
+     .sets = Sets<&LogWords::no_progress>(),
      .in_api = InApi::kYes,
      .in_package = InPackage::kOwnWay,
      .help = "Show no progress line, even on a terminal.",

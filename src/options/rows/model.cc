@@ -1,3 +1,4 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -30,7 +31,7 @@ constexpr OptionRow kModel[] = {
      .note = "The content of a file is looked at too; uff and caffe are read with TensorRT 8."},
     {.flags = {"--input-shapes", "--inputs"},
      .dest = "input_shapes",
-     .sets = kBoundTogether,
+     .sets = Sets<&FeedWords::shapes>(),
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
      .help =
@@ -46,7 +47,7 @@ constexpr OptionRow kModel[] = {
              " given."},
     {.flags = {"--dim"},
      .dest = "dims",
-     .sets = kBoundTogether.OfRunner(),
+     .sets = Sets<&FeedWords::dims>().OfRunner(),
      .arity = Arity::kPlus,
      .metavar = "NAME=SIZE",
      .help =

@@ -1,3 +1,4 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -57,13 +58,13 @@ constexpr OptionRow kLoad[] = {
          " size. Not to be confused with --fp16 of TensorRT."},
     {.flags = {"--mark-all"},
      .dest = "mark_all",
-     .sets = kBoundTogether.OfRunner(),
+     .sets = Sets<&MarkWords::all>().OfRunner(),
      .in_api = InApi::kYes,
      .help = "Make every tensor an output, on every runner.",
      .origin = Origin::kOurs},
     {.flags = {"--exclude-outputs"},
      .dest = "exclude_outputs",
-     .sets = kBoundTogether.OfRunner(),
+     .sets = Sets<&MarkWords::excluded>().OfRunner(),
      .in_api = InApi::kYes,
      .arity = Arity::kPlus,
      .metavar = "NAME",

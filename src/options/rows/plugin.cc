@@ -1,4 +1,6 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -8,7 +10,7 @@ constexpr std::string_view kPluginModes[] = {"greedy", "exhaustive"};
 constexpr OptionRow kPluginPatterns[] = {
     {.flags = {"--plugin-dir"},
      .dest = "plugin_dir",
-     .sets = kForPythonTool,
+     .sets = Sets<&PythonToolWords::plugin_dir>(),
      .files = FileUse::kUnchecked,
      .arity = Arity::kOne,
      .required = true,

@@ -1,3 +1,4 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
 #include "options/table/option_values.h"
 
@@ -36,7 +37,7 @@ constexpr OptionRow kReports[] = {
 constexpr OptionRow kRunFiles[] = {
     {.flags = {"--run-file"},
      .dest = "run_file",
-     .sets = kBoundTogether,
+     .sets = Sets<&RunCall::plan_file>(),
      .files = FileUse::kReads,
      .elsewhere = "only the program carries run files out: `python -m vernier run --run-file FILE`;"
                   " vernier.load_record reads the record that the file's run saves",
@@ -48,7 +49,7 @@ constexpr OptionRow kRunFiles[] = {
      .origin = Origin::kOurs},
     {.flags = {"--save-run-file"},
      .dest = "save_run_file",
-     .sets = kBoundTogether,
+     .sets = Sets<&RunCall::save_plan_file>(),
      .files = FileUse::kWrites,
      .in_package = InPackage::kNot,
      .elsewhere = "only the program writes run files: `python -m vernier run ... --save-run-file"

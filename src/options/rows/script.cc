@@ -1,4 +1,6 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -6,7 +8,7 @@ namespace {
 constexpr OptionRow kScript[] = {
     {.flags = {"--gen", "--gen-script"},
      .dest = "gen_script",
-     .sets = kBoundTogether,
+     .sets = Sets<&RunCall::script>(),
      .files = FileUse::kWrites,
      .in_api = InApi::kYes,
      .in_package = InPackage::kOwnWay,

@@ -1,4 +1,6 @@
+#include "options/table/command_words.h"
 #include "options/table/groups.h"
+#include "options/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -11,7 +13,7 @@ constexpr std::string_view kPatterns[] = {"0", "1"};
 constexpr OptionRow kSource[] = {
     {.flags = {"-s", "--hint"},
      .dest = "hint_file",
-     .sets = kForPythonTool,
+     .sets = Sets<&PythonToolWords::hint_file>(),
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
@@ -19,7 +21,7 @@ constexpr OptionRow kSource[] = {
      .excludes = {"one_shot"}},
     {.flags = {"--one-shot"},
      .dest = "one_shot",
-     .sets = kForPythonTool,
+     .sets = Sets<&PythonToolWords::one_shot>(),
      .help = "Derive the hints from the model, using the options below."},
 };
 

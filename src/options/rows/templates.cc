@@ -38,6 +38,7 @@ constexpr std::string_view kOnnxFirst =
 constexpr OptionRow kTfTemplate[] = {
     {.flags = {"--ckpt"},
      .dest = "ckpt",
+     .sets = Sets<&TensorFlowWords::checkpoint>(),
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "Has no effect: TensorFlow models must be converted to ONNX first.",

@@ -11,7 +11,8 @@ Status BindOptions(const ParsedArgs& args, const BindContext& context,
   for (const GivenOption& given : args.given()) {
     const Binding& binding = given.row->sets;
     if (binding.set == nullptr) continue;
-    const bool adds_up = given.row->action == OptionAction::kAppend;
+    const OptionAction action = given.row->action;
+    const bool adds_up = action == OptionAction::kAppend || action == OptionAction::kCount;
     if (!adds_up && !args.IsLast(given)) continue;
     for (const BindTarget& target : targets) {
       if (target.tag == binding.part) VERNIER_TRY(binding.set({given, context}, target.part));

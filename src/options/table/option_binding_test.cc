@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "options/table/command_words.h"
+#include "options/table/given_field.h"
 #include "options/words/arg_parser.h"
 #include "vernier/compare_options.h"
 #include "vernier/run_plan.h"
@@ -98,6 +100,23 @@ TEST(BindOptions, TakesNumbersOfProgramsAsTheyAre) {
   ASSERT_TRUE(BindOptions(args, {}, {plan.inputs, *plan.compare}).ok());
   EXPECT_THAT(plan.compare->rtol.entries, ElementsAre(Pair("a: 1", 0.5)));
   EXPECT_EQ(plan.inputs.seed, 7);
+}
+
+TEST(GivenField, IsAskedForWithoutTheNameOfAnOption) {
+  const OptionTable table = RunOptionTable();
+  const std::vector<std::string> words = {
+      "m.onnx",        "--inputs",  "x:[1]",         "--inputs", "y:[2]",         "-vv", "-q",
+      "--save-record", "kept.json", "--backend-dir", "a",        "--backend-dir", "b"};
+  const ParsedArgs args = ParseCommandLine(table, words).args;
+  EXPECT_EQ(FlagOf<&FeedWords::shapes>(args), "--inputs");
+  EXPECT_THAT(ReadField<&FeedWords::shapes>(args), ElementsAre("y:[2]"));
+  EXPECT_FALSE(IsGiven<&FeedWords::dims>(args));
+  EXPECT_EQ(FlagOf<&FeedWords::dims>(args), "");
+  EXPECT_EQ(ReadField<&InputPlan::seed>(args), InputPlan().seed);
+  EXPECT_EQ(ReadField<&SavePlan::record>(args, {.output_dir = "out"}), "out/kept.json");
+  EXPECT_THAT(ReadField<&ExecutionPlan::backend_dirs>(args), ElementsAre("a", "b"));
+  EXPECT_EQ(FindGiven<&ModelPlan::path>(args)->values.front(), "m.onnx");
+  EXPECT_EQ(ReadWords<LogWords>(args).louder, 1);
 }
 
 TEST(BindOptions, PutsResultsIntoTheFolderForThem) {

@@ -264,7 +264,10 @@ void FinishLive(const RunContext& run, InferenceScheduler& live, LiveResults& ma
   }
   CloseRunners(run, live, outcome.faults);
   ForgetReadAhead(made);
-  if (comparing != nullptr) CheckShard(run, made, *comparing, ending);
+  if (comparing != nullptr && comparing->shard != nullptr && IsWholeShard(ending)) {
+    const Status fits = CheckMergeable(run.plan, made, *comparing);
+    if (!fits.ok()) ReportFailure(run, fits, made, ending);
+  }
   PublishFiles(run, live, made, ending);
   DescribeRunners(live, made, outcome.record);
   DescribeImages(run.plan, made, outcome);

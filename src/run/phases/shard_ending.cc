@@ -45,21 +45,6 @@ const ImageFeeds* ImagesOf(const LiveResults& made) {
   return made.feeds == nullptr ? nullptr : made.feeds->images();
 }
 
-Status CheckMergeable(const RunPlan& plan, const LiveResults& made, const Comparing& comparing) {
-  const ImageFeeds* const images = ImagesOf(made);
-  if (images != nullptr && !images->skipped().empty() && !comparing.loaded.runs().empty()) {
-    return Malformed("--shard: image '" + images->skipped().front().path +
-                     "' was skipped, so that it is not known which iteration of the saved " +
-                     "outputs the others belong to: leave it out");
-  }
-  VERNIER_TRY(CheckDecided(comparing, TotalOf(made, comparing.loaded)));
-  VERNIER_TRY(comparing.shard->CheckSources(plan));
-  if (comparing.shard->fewest_pairs() >= comparing.comparisons.pairs().size()) return {};
-  return Malformed("--shard: not every iteration was compared in every pair, so the part '" +
-                   comparing.shard->path() +
-                   "' was not written: it would show less than was asked");
-}
-
 std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
                                           const std::vector<PairRecord>& records) {
   std::vector<ShardPairNames> names;
@@ -139,11 +124,19 @@ bool IsWholeShard(const RunEnding& ending) {
   return !ending.aborted && IsDone(ending.outcome.faults);
 }
 
-void CheckShard(const RunContext& run, const LiveResults& made, const Comparing& comparing,
-                RunEnding& ending) {
-  if (comparing.shard == nullptr || !IsWholeShard(ending)) return;
-  const Status fits = CheckMergeable(run.plan, made, comparing);
-  if (!fits.ok()) ReportFailure(run, fits, made, ending);
+Status CheckMergeable(const RunPlan& plan, const LiveResults& made, const Comparing& comparing) {
+  const ImageFeeds* const images = ImagesOf(made);
+  if (images != nullptr && !images->skipped().empty() && !comparing.loaded.runs().empty()) {
+    return Malformed("--shard: image '" + images->skipped().front().path +
+                     "' was skipped, so that it is not known which iteration of the saved " +
+                     "outputs the others belong to: leave it out");
+  }
+  VERNIER_TRY(CheckDecided(comparing, TotalOf(made, comparing.loaded)));
+  VERNIER_TRY(comparing.shard->CheckSources(plan));
+  if (comparing.shard->fewest_pairs() >= comparing.comparisons.pairs().size()) return {};
+  return Malformed("--shard: not every iteration was compared in every pair, so the part '" +
+                   comparing.shard->path() +
+                   "' was not written: it would show less than was asked");
 }
 
 void PublishShard(const RunContext& run, const InferenceScheduler& live, const LiveResults& made,

@@ -16,14 +16,13 @@ bool IsDone(const RunFaults& faults);
 /// The same of a shard that has come to its end: what it has made may be published.
 bool IsWholeShard(const RunEnding& ending);
 
-/// What keeps a whole shard from being merged (saved outputs with other numbers of iterations,
-/// outputs that were paired by their values, files that were changed meanwhile) is an error, after
-/// which it is not whole. Before anything of it is published.
-void CheckShard(const RunContext& run, const LiveResults& made, const Comparing& comparing,
-                RunEnding& ending);
+/// Of a whole shard, before anything of it is published: an error for what keeps it from being
+/// merged, after which it is not whole. These are saved outputs with other numbers of iterations,
+/// outputs that were paired by their values, and files that were changed meanwhile.
+Status CheckMergeable(const RunPlan& plan, const LiveResults& made, const Comparing& comparing);
 
 /// Puts the part in its place, once the record has its pairs. Of a shard that is not whole there is
-/// none, as a warning says, with what stays of its saved tensors. After CheckShard().
+/// none, as a warning says, with what stays of its saved tensors. After CheckMergeable().
 void PublishShard(const RunContext& run, const InferenceScheduler& live, const LiveResults& made,
                   const Comparing& comparing, RunEnding& ending);
 

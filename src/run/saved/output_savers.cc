@@ -1,28 +1,20 @@
 #include "run/saved/output_savers.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string_view>
 
 #include "compare/outputs/same_bits.h"
-#include "io/bytes/checksum.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/partial_places.h"
 #include "run/saved/fed_states.h"
 #include "run/saved/result_origin.h"
-#include "util/files/atomic_file.h"
-#include "util/files/mapped_file.h"
 
 namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Bytes that take much longer to write than a thread takes to start.
-constexpr size_t kWorthThread = size_t{4} << 20;
 
 constexpr std::string_view kInputsInWords = "inference input data";
 
@@ -35,18 +27,6 @@ std::string Announcement(std::string_view what, const std::string& path) {
          path;
 }
 
-bool HoldsBytes(const std::string& path, std::span<const std::byte> bytes) {
-  const auto file = MappedFile::Open(path);
-  return file.ok() && std::ranges::equal((*file)->bytes(), bytes) && (*file)->CheckIntact().ok();
-}
-
-// The index that names an iteration's file or folder.
-std::string IterationName(int64_t index) {
-  char name[24];
-  std::snprintf(name, sizeof(name), "%010lld", static_cast<long long>(index));
-  return name;
-}
-
 }  // namespace
 
 Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
@@ -54,17 +34,13 @@ Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
                                           const PartialOrigin& origin, SavedProgress* progress,
                                           Logger& logger) {
   const SavePlan& save = plan.save;
-  OutputSavers savers(save, progress, logger);
-  savers.steps_hash_ = HashOfSteps(plan.steps);
-  savers.of_shard_ = plan.shard.wanted();
-  savers.compared_with_saved_ = !plan.load_outputs.empty();
+  OutputSavers savers(plan, progress, logger);
   if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
   if (!save.outputs.empty()) {
     VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), origin));
   }
   if (!save.input_blobs.empty()) {
-    logger.Info("Saving raw inference input tensors to: " + save.input_blobs);
-    VERNIER_TRY(CreateDirectories(save.input_blobs));
+    VERNIER_ASSIGN_OR_RETURN(savers.blobs_, InputBlobs::Create(save, logger));
   }
   return savers;
 }
@@ -147,26 +123,6 @@ Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names, Partia
   return {};
 }
 
-// Large feeds are hashed while runners infer.
-void OutputSavers::Hash(const TensorMap& feed) {
-  size_t bytes = 0;
-  for (const NamedTensor& input : feed) bytes += input.tensor.bytes().size();
-  if (bytes < kWorthThread) {
-    feed_hash_ = MarkFeed(feed);
-    return;
-  }
-  // If no thread is available, FeedHash() does this synchronously.
-  hashing_ = std::async([feed]() mutable {
-    const TensorMap hashed = std::move(feed);  // let go here, not where it is waited for
-    return MarkFeed(hashed);
-  });
-}
-
-uint64_t OutputSavers::FeedHash() {
-  if (hashing_.valid()) feed_hash_ = hashing_.get();
-  return feed_hash_;
-}
-
 Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
   if (steps == nullptr) return AddNext(iteration, iteration, feed);
   if (outputs_ != nullptr || compared_with_saved_) {
@@ -188,18 +144,18 @@ Status OutputSavers::NoteMadeWith(const std::vector<JournalSource>& sources) {
 
 Status OutputSavers::CheckProgress(int64_t iteration) {
   return progress_ == nullptr ? Status()
-                              : progress_->CheckFeed(iteration, FeedMark(), steps_hash_ != 0);
+                              : progress_->CheckFeed(iteration, FeedMark(), hasher_.of_steps());
 }
 
 Status OutputSavers::AddNext(int64_t iteration, int64_t number, const TensorMap& feed) {
   const bool hashes = outputs_ != nullptr || !plan_->rows.empty() || compared_with_saved_;
-  if (hashes || of_shard_) Hash(feed);
+  if (hashes || of_shard_) hasher_.Take(feed);
   VERNIER_TRY(CheckProgress(iteration));
   if (number < feeds_) return {};
   if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));
   if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
   if (obsolete_input_parts_) obsolete_input_parts_->Compare(feed);
-  if (!plan_->input_blobs.empty()) VERNIER_TRY(AddBlobs(feed));
+  if (blobs_) VERNIER_TRY(AddBlobs(feed));
   ++feeds_;
   return {};
 }
@@ -222,32 +178,10 @@ Status OutputSavers::CompareWithEarlier(const TensorMap& feed) {
 }
 
 Status OutputSavers::AddBlobs(const TensorMap& feed) {
-  const fs::path folder = fs::path(plan_->input_blobs) / IterationName(feeds_);
-  VERNIER_TRY(CreateDirectories(folder.string()));
-  std::map<fs::path, std::string_view> inputs;  // by the file that they are saved to
-  for (const auto& [name, tensor] : feed) {
-    const fs::path file = (folder / (name + ".bin")).lexically_normal();
-    const fs::path relative = file.lexically_relative(folder.lexically_normal());
-    if (relative.empty() || *relative.begin() == "..") {
-      return InvalidArgument("Cannot save raw input tensor named '" + name +
-                             "': the name resolves to a path outside of '" + folder.string() + "'");
-    }
-    if (const auto [other, free] = inputs.emplace(file, name); !free) {
-      return InvalidArgument("--save-input-blob: inputs '" + std::string(other->second) +
-                             "' and '" + name + "' would both be saved as '" + file.string() +
-                             "'; --save-inputs saves inputs of any names");
-    }
-    if (plan_->resume && IsThere(file.string())) {
-      if (HoldsBytes(file.string(), tensor.bytes())) continue;
-      return Refuse("'" + file.string() + "' holds other bytes than this run's inputs; move '" +
-                    plan_->input_blobs + "' away to start over");
-    }
-    VERNIER_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(file.string()));
-    VERNIER_TRY(output.Write(tensor.bytes()));
-    VERNIER_TRY(output.Commit());
-  }
-  logger_->Verbose("Saved raw inference input tensors to: " + folder.string());
-  return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::string other, blobs_->Add(feeds_, feed));
+  if (other.empty()) return {};
+  return Refuse("'" + other + "' holds other bytes than this run's inputs; move '" +
+                blobs_->folder() + "' away to start over");
 }
 
 Status OutputSavers::NoteSteps(size_t runner, const std::string& feeding) {
@@ -362,7 +296,7 @@ Status OutputSavers::Publish(size_t iterations, bool run_failed) {
     finish("inference results", "outputs", plan_->outputs,
            [&] { return outputs_->Publish(iterations); });
   }
-  if (!plan_->input_blobs.empty()) saved_.emplace_back("input_blobs", plan_->input_blobs);
+  if (blobs_) saved_.emplace_back("input_blobs", blobs_->folder());
   return first;
 }
 

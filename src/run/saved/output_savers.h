@@ -13,7 +13,10 @@
 #include "io/results/feed_writer.h"
 #include "io/results/results_writer.h"
 #include "run/saved/earlier_sources.h"
+#include "run/saved/feed_hasher.h"
+#include "run/saved/input_blobs.h"
 #include "run/saved/obsolete_input_parts.h"
+#include "run/saved/result_origin.h"
 #include "run/saved/saved_progress.h"
 #include "run/steps/step_sequence.h"
 #include "util/log/log.h"
@@ -33,9 +36,7 @@ class OutputSavers {
                                      Logger& logger);
 
   /// Whether anything is saved at all.
-  bool saves() const {
-    return inputs_ != nullptr || outputs_ != nullptr || !plan_->input_blobs.empty();
-  }
+  bool saves() const { return inputs_ != nullptr || outputs_ != nullptr || blobs_.has_value(); }
 
   /// The feed of an iteration, before its results; those that were added before are not saved
   /// again. kMalformed when it is not the one that what was saved earlier was made from.
@@ -46,11 +47,9 @@ class OutputSavers {
   Status NoteMadeWith(const std::vector<JournalSource>& sources);
   /// MarkFeed() of the feed that was added last, where outputs or rows are saved, saved outputs are
   /// compared, and of a shard.
-  uint64_t FeedHash();
-  /// The same as it is saved with outputs: of steps, it is of what is fed back, too.
-  uint64_t FeedMark() { return FeedHash() ^ steps_hash_; }
-  /// Beside the words of steps, what they are fed with: another run is one with another mark.
-  void MixIntoMark(uint64_t hash) { steps_hash_ ^= hash; }
+  uint64_t FeedHash() { return hasher_.FeedHash(); }
+  uint64_t FeedMark() { return hasher_.FeedMark(); }
+  void MixIntoMark(uint64_t hash) { hasher_.MixIntoMark(hash); }
   /// HashOfFedState() of the feed that was added last, where outputs are saved or saved ones are
   /// compared.
   std::optional<uint32_t> FedState() const {
@@ -84,8 +83,13 @@ class OutputSavers {
   const std::vector<std::pair<std::string, std::string>>& saved() const { return saved_; }
 
  private:
-  OutputSavers(const SavePlan& plan, SavedProgress* progress, Logger& logger)
-      : plan_(&plan), progress_(progress), logger_(&logger) {}
+  OutputSavers(const RunPlan& plan, SavedProgress* progress, Logger& logger)
+      : plan_(&plan.save),
+        of_shard_(plan.shard.wanted()),
+        compared_with_saved_(!plan.load_outputs.empty()),
+        progress_(progress),
+        logger_(&logger),
+        hasher_(HashOfSteps(plan.steps)) {}
   Status CreateInputs();
   Status CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin);
   Result<uint64_t> FindEarlierInputs();
@@ -93,7 +97,6 @@ class OutputSavers {
   std::string WayToRecover(const std::string& place) const;
   void WarnOfParts(const std::string& path, const std::string& stale);
   void WarnOfInputs();
-  void Hash(const TensorMap& feed);
   Status CheckProgress(int64_t iteration);
   Status NoteFedStates();
   Status AddNext(int64_t iteration, int64_t number, const TensorMap& feed);
@@ -103,25 +106,24 @@ class OutputSavers {
   Status Keep(SavedProgress::End end, bool run_failed);
 
   const SavePlan* plan_;
-  bool of_shard_ = false;
+  bool of_shard_;
+  bool compared_with_saved_;
   SavedProgress* progress_;
   Logger* logger_;
+  FeedHasher hasher_;
   std::unique_ptr<FeedReader> earlier_inputs_;  // those that feeds must be the same as
   std::unique_ptr<FeedWriter> inputs_;
   std::optional<ObsoleteInputParts> obsolete_input_parts_;  // with --resume
+  std::optional<InputBlobs> blobs_;
   std::unique_ptr<ResultsWriter> outputs_;
   size_t runners_ = 0;
   int64_t feeds_ = 0;
   int64_t results_ = 0;
   bool any_output_ = false;
   KnownSources made_with_;
-  uint64_t steps_hash_ = 0;                 // HashOfSteps()
   std::map<size_t, std::string> feedings_;  // of runners, what NoteSteps() was told
   std::vector<uint32_t> fed_states_;        // of all feeds: HashOfFedState()
-  bool compared_with_saved_ = false;
-  uint64_t feed_hash_ = 0;         // of the last feed
-  std::future<uint64_t> hashing_;  // or what will be it
-  std::future<Status> pending_;    // after what it writes with
+  std::future<Status> pending_;             // after what it writes with
   std::vector<std::pair<std::string, std::string>> saved_;
 };
 
