@@ -187,7 +187,6 @@ std::string FindStates(const Subject& subject, std::vector<StatePair>& states) {
 }  // namespace
 
 PropertyRecord PermutedStates(Subject& subject) {
-  const SessionDescription& session = subject.probe->runner().session();
   std::vector<StatePair> states;
   if (std::string none = FindStates(subject, states); !none.empty()) {
     return NotApplicable(std::move(none));

@@ -17,9 +17,8 @@ std::string PythonScript::Named(const std::string& name) {
 std::string PythonScript::LoadPlugins(const std::string& then) {
   const auto plugins = EngineWords("plugins");
   if (!plugins) return then;
-  return Let(
-      Named("load_plugins"),
-      Call(kTrt, "LoadPlugins").Add("plugins", FormatPythonList(*plugins)).Add("obj", then));
+  return Let(Named("load_plugins"),
+             Call(kTrt, "LoadPlugins").Add("plugins", FormatPythonList(*plugins)).Add("obj", then));
 }
 
 // Of a serialized engine.

@@ -22,8 +22,8 @@ struct PositionValues {
   std::vector<std::string> outputs = {};
   /// Outputs of A whose positions are none of these, or not for certain; `asked` wins.
   std::vector<std::string> elsewhere = {};
-  Tensor tensor = {};    ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
-  int64_t count = 0;     ///< positions of this iteration, the first columns
+  Tensor tensor = {};  ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
+  int64_t count = 0;   ///< positions of this iteration, the first columns
   /// Logits of one position are those of the last; of a mask: the last columns are those of the
   /// positions, as of one that grows.
   bool of_last = false;

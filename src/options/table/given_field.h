@@ -15,9 +15,9 @@ namespace vernier {
 template <auto Member>
 bool SetsField(const OptionRow& row) {
   const auto set = row.sets.set;
-  if constexpr (std::same_as<std::decay_t<decltype(std::declval<binding_detail::Owner<Member>>().*
-                                                   Member)>,
-                             std::string>) {
+  if constexpr (std::same_as<
+                    std::decay_t<decltype(std::declval<binding_detail::Owner<Member>>().*Member)>,
+                    std::string>) {
     if (set == Saves<Member>().set || set == SavesFolder<Member>().set) return true;
   }
   return set == Sets<Member>().set;

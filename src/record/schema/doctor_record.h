@@ -30,8 +30,8 @@ struct DoctorPart {
 
 struct DoctorRecord {
   std::string version;  ///< this program's
-  std::vector<DoctorPart> parts;
-  std::vector<std::string> faults;  ///< why the exit code is 5: sentences
+  std::vector<DoctorPart> parts = {};
+  std::vector<std::string> faults = {};  ///< why the exit code is 5: sentences
 
   /// The first part of that name, or of that section and name ("python/torch"); or nullptr.
   const DoctorPart* Find(const std::string& name) const;

@@ -72,8 +72,11 @@ TEST(PairErrorBoundsTest, NoNoiseTellsNothing) {
 
 // Both round a value between two floats, to either of them.
 TEST(PairErrorBoundsTest, NoBoundIsBelowAUnitOfTheLargestElement) {
-  const auto passes = [](std::vector<float> a, std::vector<float> b) {
-    const Tensor first = Floats(std::move(a)), second = Floats(std::move(b));
+  const auto floats = [](const std::vector<float>& values) {
+    return TensorForTest(DType::kFloat32, {static_cast<int64_t>(values.size())}, values);
+  };
+  const auto passes = [&](const std::vector<float>& a, const std::vector<float>& b) {
+    const Tensor first = floats(a), second = floats(b);
     return MeasureAgainstBound(first, second, MakeBound(ErrorPrediction(), first, true))->passed;
   };
   const float next = std::nextafter(62.0F, 63.0F), second = std::nextafter(next, 63.0F);

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Tensor Row(const std::vector<float>& values) {
+Tensor RowOf4(const std::vector<float>& values) {
   return TensorForTest<float>(DType::kFloat32, {static_cast<int64_t>(values.size())}, values);
 }
 
@@ -30,7 +30,8 @@ class SwappedOutputsTest : public testing::Test {
   }
 
   SwappedOutputs swapped_;
-  const Tensor one_ = Row({1, 2, 3, 4}), two_ = Row({9, -5, 7, 2}), three_ = Row({0, 8, -1, 5});
+  const Tensor one_ = RowOf4({1, 2, 3, 4}), two_ = RowOf4({9, -5, 7, 2}),
+               three_ = RowOf4({0, 8, -1, 5});
 };
 
 TEST_F(SwappedOutputsTest, AreNamedWithTheWordsToType) {

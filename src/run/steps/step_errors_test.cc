@@ -9,10 +9,10 @@
 namespace vernier {
 namespace {
 
-constexpr double kRoundoff = 0x1p-24;  // of float32
+constexpr double kRoundoffOfSteps = 0x1p-24;  // of float32
 constexpr int64_t kSteps = 60;
 
-StepErrors::Error Of(double rms) { return {rms, rms, kRoundoff}; }
+StepErrors::Error Of(double rms) { return {rms, rms, kRoundoffOfSteps}; }
 
 // A cache of rows of 4 elements, whose new rows alone have an error: `rms` grows by a factor.
 void AddCache(StepErrors& errors, int64_t sequence, int64_t first_rows, int64_t most_rows,
@@ -138,11 +138,11 @@ TEST(StepErrors, StatesOfOneLengthAndOtherOutputsAreFittedAsTheyAre) {
       for (int64_t step = 0; step < 20; ++step) {
         const double rms = 1e-5 * std::pow(1.1, static_cast<double>(step + sequence * (step % 3)));
         errors.Add({sequence, step, 20}, elements, of_reference, Of(rms));
-        growth.Add(sequence, step, rms, rms, kRoundoff);
+        growth.Add(sequence, step, rms, rms, kRoundoffOfSteps);
       }
     }
     errors.Add({3, 0, 1}, elements, of_reference, Of(1e-5));
-    growth.Add(3, 0, 1e-5, 1e-5, kRoundoff);
+    growth.Add(3, 0, 1e-5, 1e-5, kRoundoffOfSteps);
     const auto claimed = errors.Growth({});
     EXPECT_FALSE(claimed->scaled);
     EXPECT_EQ(claimed->fit.slope, growth.Get()->slope);
