@@ -14,10 +14,6 @@ bool ShowsNothing(const OutputRecord& output) {
   return !output.differs() || output.vacuous == "all elements are NaN";
 }
 
-bool LacksElements(const OutputRecord& output) {
-  return output.compared > 0 && !output.differs() && output.vacuous == "no elements";
-}
-
 // A script may judge an output that one side alone has.
 bool IsRetyped(const OutputRecord& output) {
   constexpr std::string_view kNoOutput = "undefined";

@@ -32,9 +32,6 @@ bool WasCompared(const OutputRecord& output);
 /// never passes and is named all the same.
 bool ShowsNothing(const OutputRecord& output);
 
-/// Was it compared, and had no elements, or was an empty sequence or map, in any iteration?
-bool LacksElements(const OutputRecord& output);
-
 /// Does a type differ between the sides? Not where a script judged an output of one side alone.
 bool IsRetyped(const OutputRecord& output);
 

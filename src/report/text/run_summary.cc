@@ -156,8 +156,7 @@ std::string VerdictWord(const PairRecord& pair) {
   const bool failed = pair.average_passed
                           ? !*pair.average_passed
                           : std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
-  const bool empty = pair.incomplete && std::ranges::all_of(pair.outputs, LacksElements);
-  if (pair.outputs.empty() || empty) return "NOTHING COMPARED";
+  if (pair.outputs.empty()) return "NOTHING COMPARED";
   const bool unverified =
       std::any_of(pair.outputs.begin(), pair.outputs.end(),
                   [](const auto& output) { return OutputVerdict(output) == "not verified"; });

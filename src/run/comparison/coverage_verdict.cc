@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "record/schema/coverage.h"
 #include "run/comparison/pair_verdict.h"
 #include "util/values/plural_text.h"
 #include "vernier/compare_options.h"
@@ -129,20 +128,6 @@ void JudgeEmptyLogits(const VerdictScope& scope, const ComparedPair& pair,
   }
 }
 
-// Nothing differs where nothing is: a comparison of that alone is none.
-void JudgeEmptyOutputs(const VerdictScope& scope, const ComparedPair& pair,
-                       const PairRecord& record) {
-  // Another shard may have more.
-  if (scope.plan.shard.wanted() || record.outputs.empty()) return;
-  const bool empty = std::ranges::all_of(record.outputs, LacksElements);
-  const bool named = std::ranges::any_of(
-      record.outputs, [](const OutputRecord& output) { return output.logits.has_value(); });
-  if (!empty || named) return;
-  scope.NotDone(pair.label() +
-                ": no output has elements in any iteration, so nothing was compared"
-                " (--lenient accepts that)");
-}
-
 // A state that only one side hands on, or that --map-outputs leaves out on one side, has nothing to
 // be compared with.
 void JudgeStates(const VerdictScope& scope, const ComparedPair& pair, const PairRecord& record) {
@@ -191,7 +176,6 @@ void JudgeCoverage(const VerdictScope& scope, const ComparedPair& pair, const Pa
   }
   JudgeOutputCoverage(scope, pair, record);
   JudgeEmptyLogits(scope, pair, record);
-  JudgeEmptyOutputs(scope, pair, record);
   if (plan.strict) AddLeftOut(scope, pair, record);
 }
 
