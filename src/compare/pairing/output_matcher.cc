@@ -1,6 +1,8 @@
 #include "compare/pairing/output_matcher.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "compare/pairing/marked_pairing.h"
@@ -76,18 +78,23 @@ void OutputMatcher::Decide(std::span<const ValuePair> pairs, const TensorMap& a,
 }
 
 // Of pairs that were found by likeness alone, and what is left: where their values say that others
-// belong together, these do.
+// belong together, these do. Where both have a partner by name, they are swapped, which is a fault.
 Status OutputMatcher::LetValuesWin(const Pairing& names, const TensorMap& a, const TensorMap& b,
                                    DeviceMeasure* device) {
   std::vector<size_t> rows = IndicesOf(a, names.left_only);
   std::vector<size_t> columns = IndicesOf(b, names.right_only);
   std::map<size_t, size_t> of_a, of_b;  // partners
+  std::set<size_t> named_a, named_b;
   for (const OutputPair& pair : names.pairs) {
     const bool alike = pair.how == PairedBy::kSubstring || pair.how == PairedBy::kPosition ||
                        pair.how == PairedBy::kShape;
     if (!alike) continue;
     of_a[pair.a] = pair.b;
     of_b[pair.b] = pair.a;
+    if (pair.how == PairedBy::kSubstring) {
+      named_a.insert(pair.a);
+      named_b.insert(pair.b);
+    }
     rows.push_back(pair.a);
     columns.push_back(pair.b);
   }
@@ -99,7 +106,8 @@ Status OutputMatcher::LetValuesWin(const Pairing& names, const TensorMap& a, con
     const auto of_first = of_a.find(pair.a), of_second = of_b.find(pair.b);
     const bool contradicts = (of_first != of_a.end() && of_first->second != pair.b) ||
                              (of_second != of_b.end() && of_second->second != pair.a);
-    if (contradicts) others.push_back(pair);
+    const bool swapped = named_a.contains(pair.a) && named_b.contains(pair.b);
+    if (contradicts && !swapped) others.push_back(pair);
   }
   Decide(others, a, b);
   return {};

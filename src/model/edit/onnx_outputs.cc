@@ -4,7 +4,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "model/onnx/onnx_order.h"
 #include "util/text/close_matches.h"
 #include "util/text/fnmatch.h"
 #include "util/text/number_text.h"
@@ -63,28 +62,6 @@ UniqueNames CollectMarkable(const OnnxModel& model) {
   return names;
 }
 
-// The masks of Dropout that the specification leaves open before version 12: runtimes give zeros or
-// ones. Those that something reads, or that are outputs of the model, are tensors like others.
-NameList OpenMasks(const OnnxModel& model) {
-  constexpr int64_t kMaskIsOnes = 12;
-  NameList masks;
-  if (model.opset() >= kMaskIsOnes) return masks;
-  const OnnxGraph& graph = model.graph();
-  for (const OnnxNode& node : graph.nodes) {
-    const auto outputs = graph.Outputs(node);
-    if (node.op_type != "Dropout" || outputs.size() < 2 || outputs[1].empty()) continue;
-    masks.push_back(outputs[1]);
-  }
-  if (masks.empty()) return masks;
-  std::unordered_set<std::string_view> needed;
-  for (const OnnxValue& output : graph.outputs) needed.insert(output.name);
-  for (const OnnxNode& node : graph.nodes) {
-    for (const std::string_view name : ValuesReadBy(model, graph, node)) needed.insert(name);
-  }
-  std::erase_if(masks, [&](std::string_view mask) { return needed.contains(mask); });
-  return masks;
-}
-
 class Selector {
  public:
   Selector(const OnnxModel& model, Logger& logger)
@@ -105,7 +82,7 @@ class Selector {
     return {};
   }
 
-  Status MarkAll();
+  Status MarkAll() { return MarkNames(markable_); }
   Status MarkByType(const std::vector<std::string>& types, bool skips_unknown);
   Status Exclude(const std::vector<std::string>& unwanted);
 
@@ -127,18 +104,6 @@ class Selector {
   UniqueNames inputs_;  // those that no node produces
   NameList outputs_;
 };
-
-Status Selector::MarkAll() {
-  const NameList masks = OpenMasks(model_);
-  if (masks.empty()) return MarkNames(markable_);
-  logger_.Info("Not marked: " + FormatSet(masks) +
-               ": before opset 12, runtimes may put anything into the mask of a Dropout");
-  UniqueNames all;
-  for (const std::string_view name : markable_.names()) {
-    if (std::ranges::find(masks, name) == masks.end()) all.Add(name);
-  }
-  return MarkNames(all);
-}
 
 UniqueNames Selector::Expand(const std::vector<std::string>& items) const {
   UniqueNames result;

@@ -41,22 +41,6 @@ TEST_F(OnnxOutputsTest, AllMeansEveryNodesOutputsButConstants) {
   }
 }
 
-// Of the versions before 12, where nothing says what it holds; one that is read is a tensor.
-TEST_F(OnnxOutputsTest, AllLeavesOutTheMaskOfADropout) {
-  const auto marked = [&](uint64_t opset, const std::string& more) {
-    const std::string dropout =
-        Field(1, Node("Dropout", {"x"}, {"y", "mask"})) + more + Field(12, Value("y"));
-    const OnnxModel model = *Parse(Number(1, 8) + Field(7, dropout) + Field(8, Number(2, opset)));
-    const auto names = *SelectOnnxOutputs(model, {Words{"*"}, {}, {}, false}, logger_);
-    return Words(names.begin(), names.end());
-  };
-  EXPECT_THAT(marked(11, ""), ElementsAre("y"));
-  EXPECT_TRUE(logger_.Has("Not marked: {'mask'}"));
-  EXPECT_THAT(marked(12, ""), ElementsAre("y", "mask"));
-  EXPECT_THAT(marked(11, Field(1, Node("Not", {"mask"}, {"kept"}))),
-              ElementsAre("y", "mask", "kept"));
-}
-
 TEST_F(OnnxOutputsTest, NamesKeepTheirOrderAndCountOnce) {
   EXPECT_THAT(*Select(Words{"conv_2", "x", "conv_2"}), ElementsAre("conv_2", "x"));
 }
