@@ -17,9 +17,6 @@ namespace {
 constexpr std::string_view kNextResult = ",\n                {";
 constexpr std::string_view kNextFeed = ",\n    {";
 
-// In front of the first iteration of a part that begins as the file will: other levels have less.
-constexpr std::string_view kFirstResult = "\n                ";
-
 // What the journal names of a part.
 struct NamedRange {
   uint64_t end = 0;      // of the last iteration; 0: none is named
@@ -68,15 +65,6 @@ Result<int> CountNext(const InputFile& file, uint64_t from, std::string_view wor
   return count;
 }
 
-// Whether anything of an iteration is in the part.
-Result<bool> HoldsResults(const InputFile& file, bool has_head) {
-  if (!has_head || file.size() == 0) return file.size() > 0;
-  constexpr uint64_t kMostOfHead = uint64_t{64} << 10;  // longer than the names of runners are
-  std::string text(static_cast<size_t>(std::min(file.size(), kMostOfHead)), '\0');
-  VERNIER_TRY(file.ReadAt(0, std::as_writable_bytes(std::span(text))));
-  return text.size() == kMostOfHead || text.find(kFirstResult) != std::string::npos;
-}
-
 // Whole members behind `from`, counted as far as `most`.
 size_t CountMembers(const InputFile& file, uint64_t from, size_t most) {
   size_t count = 0;
@@ -111,9 +99,6 @@ Result<std::string> PartBeyondJournal(const PartialManifest& manifest, const Jou
                                       const std::vector<std::shared_ptr<const InputFile>>& parts) {
   const bool npz = manifest.format == ResultsFormat::kNpz;
   const bool archive = npz || manifest.format == ResultsFormat::kSafetensors;
-  const bool names_none = std::ranges::all_of(journal.runs, [](const auto& run) {
-    return std::ranges::none_of(run, [](const auto& entry) { return entry.has_value(); });
-  });
   for (size_t part = 0; part < parts.size(); ++part) {
     if (parts[part] == nullptr) continue;
     NamedRange named;
@@ -121,12 +106,6 @@ Result<std::string> PartBeyondJournal(const PartialManifest& manifest, const Jou
       if (archive || run == part) AddRun(journal.runs[run], named);
     }
     const InputFile& file = *parts[part];
-    // All inputs of a run that goes on are made again, those of outputs may be lost.
-    if (names_none && !manifest.inputs) {
-      const bool has_head = part == 0 && manifest.format == ResultsFormat::kJson;
-      VERNIER_ASSIGN_OR_RETURN(const bool holds, HoldsResults(file, has_head));
-      if (holds) return archive ? std::string(kArchivePartName) : JsonPartName(part);
-    }
     if (named.end == 0 || named.end >= file.size()) continue;
     bool beyond = false;
     if (!archive) {

@@ -15,8 +15,8 @@ namespace vernier {
 /// The name of a part that holds more behind its last iteration in the journal than the one that a
 /// kill leaves without its line; empty where none does. Of text and npz that is counted; of
 /// safetensors, which say nothing of themselves, it is room for two of the largest known, or for
-/// more of them where a runner's iterations grow or only one is known. If the journal names no
-/// iteration at all, any outputs count. A missing part is null. kIo where a part cannot be read.
+/// more of them where a runner's iterations grow or only one is known. A missing part is null. kIo
+/// where a part cannot be read.
 Result<std::string> PartBeyondJournal(const PartialManifest& manifest, const Journal& journal,
                                       const std::vector<std::shared_ptr<const InputFile>>& parts);
 
