@@ -222,11 +222,12 @@ Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& ampl
   const bool finite = std::all_of(outputs.begin(), outputs.end(),
                                   [](const auto& output) { return std::isfinite(output.error); });
   if (outputs.empty() || !finite) return {};
-  ExplainByValues(subject, record, outputs);
   record.output_conditions = std::move(outputs);
   if (!record.quantises_alone && !ExplainedByRounding(record)) {
     VERNIER_TRY(MeasureOutputs(subject, counted, record));
   }
+  // What is measured says more than what values allow for.
+  if (!ExplainedByRounding(record)) ExplainByValues(subject, record, record.output_conditions);
   for (const BlameOutputCondition& output : record.output_conditions) {
     record.condition = std::max(record.condition, output.condition);
   }
