@@ -37,15 +37,6 @@ class StepWords(StepsCase):
         self.assertIn("--step-slice nosuch:axis=0: the inputs have no 'nosuch', but 'x', 'h'; if "
                       "another runner takes it, give size=", ended.err)
 
-    def test_labels_have_no_colon(self):
-        self.recurrent("a.onnx")
-        self.save_runs("s.json", [("s", [{"y": np.ones(3, "f4")}])])
-        for words in (("run", "--runner", "a:b=onnxrt a.onnx"),
-                      ("compare", "a:b=s.json", "s.json")):
-            ended = self.vernier(*words)
-            self.assertEqual(ended.code, 2, ended.out + ended.err)
-            self.assertIn("the label 'a:b' has a colon, at which RUNNER: ends", ended.err)
-
     def test_outputs_of_both_sides_are_listed_once(self):
         said = self.run_two("--compare", "nope:logits", "--steps", "2", code=2)
         self.assertRegex(said, r"there is no output 'nope', but 'y', 'hn'\n")

@@ -5,6 +5,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/table/commands.h"
+#include "options/table/command_words.h"
 #include "options/table/given_field.h"
 #include "options/table/option_sets.h"
 #include "run/saved/row_writer.h"
@@ -49,7 +50,9 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
     const bool of_decisions = part == &kPartTag<DecisionOptions> ||
                               SetsField<&RunPlan::strict>(*given.row) ||
                               SetsField<&InputPlan::seed>(*given.row);
-    if (given.flag.empty() || part == nullptr || of_decisions == rows) continue;
+    const bool of_both = part == &kPartTag<LogWords> || part == &kPartTag<Leniency> ||
+                         part == &kPartTag<ResultFolder>;
+    if (given.flag.empty() || part == nullptr || of_both || of_decisions == rows) continue;
     return InvalidArgument(std::string(given.flag) + ": '" + path +
                            (rows
                                 ? "' holds rows, of which decisions alone are checked: leave it out"

@@ -192,10 +192,6 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   const std::string usage =
       "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
   if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
-  if (const std::string label = text.substr(0, equals); label.find(':') != std::string::npos) {
-    return InvalidArgument("--runner: the label '" + label +
-                           "' has a colon, at which RUNNER: ends in other options: leave it out");
-  }
   Result<std::vector<std::string>> split = SplitWords(text.substr(equals + 1));
   if (!split.ok()) {
     return InvalidArgument("--runner " + text.substr(0, equals) + ": " + split.status().message());

@@ -26,10 +26,6 @@ Status CheckLabels(const RunPlan& plan) {
   std::set<std::string> taken;
   for (const RunnerPlan& runner : plan.runners) taken.insert(runner.name);
   for (const std::string& label : plan.load_labels) {
-    if (label.find(':') != std::string::npos) {
-      return InvalidArgument("the label '" + label +
-                             "' has a colon, at which RUNNER: ends in other options: leave it out");
-    }
     if (label.empty() || taken.insert(label).second) continue;
     return InvalidArgument("the label '" + label +
                            "' is used twice, so it does not identify a side");
