@@ -18,6 +18,18 @@ bool LeavesSizesOpen(const vn_model& model) {
   });
 }
 
+bool LeavesSizesOpen(const sdk::Session& session) {
+  return std::ranges::any_of(session.inputs(), [](const sdk::TensorSpec& input) {
+    return !input.rank_known || std::ranges::any_of(input.shape, [](int64_t s) { return s < 0; });
+  });
+}
+
+bool IsFree(const InputShapes& shapes) {
+  return std::ranges::any_of(shapes, [](const auto& shape) {
+    return std::ranges::any_of(shape.second, [](int64_t size) { return size < 0; });
+  });
+}
+
 Result<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -64,7 +76,8 @@ FittedSession::FittedSession(const OpenedWith& with, const vn_model& model,
     : with_(with),
       path_(sdk::View(model.path)),
       folder_(sdk::View(model.external_data_dir)),
-      may_fit_(!path_.ends_with(".xml")) {
+      may_fit_(!path_.ends_with(".xml")),
+      is_static_(options.Get("shapes") == "static") {
   if (model.bytes != nullptr)
     bytes_.assign(static_cast<const char*>(model.bytes), model.byte_count);
   for (const std::string_view key :
@@ -84,8 +97,7 @@ FittedSession::FittedSession(const OpenedWith& with, const vn_model& model,
 Result<std::unique_ptr<sdk::Session>> FittedSession::Open(const OpenedWith& with,
                                                           const vn_model& model,
                                                           const sdk::Options& options) {
-  if (options.Get("shapes") == "fed" && LeavesSizesOpen(model))
-    return OpenFed(with, model, options);
+  if (options.Get("shapes") == "static") return OpenStatic(with, model, options);
   Result<std::unique_ptr<sdk::Session>> plain =
       OvModelSession::Open(with.api, with.core, model, options);
   // A wrong option is the user's, not the model's.
@@ -100,28 +112,36 @@ Result<std::unique_ptr<sdk::Session>> FittedSession::Open(const OpenedWith& with
     return std::unique_ptr<sdk::Session>(std::move(session));
   }
   session->refused_ = plain.status();
-  session->FitToListed(options);
+  (void)session->FitToListed(options);
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 
-Result<std::unique_ptr<sdk::Session>> FittedSession::OpenFed(const OpenedWith& with,
-                                                             const vn_model& model,
-                                                             const sdk::Options& options) {
+Result<std::unique_ptr<sdk::Session>> FittedSession::OpenStatic(const OpenedWith& with,
+                                                                const vn_model& model,
+                                                                const sdk::Options& options) {
   std::unique_ptr<FittedSession> session(new FittedSession(with, model, options));
-  if (!session->may_fit_) {
-    return InvalidArgument(
-        "the option 'shapes': sizes can be written into ONNX models only, not "
-        "into '" +
-        session->path_ + "'");
+  if (session->may_fit_ && LeavesSizesOpen(model)) {
+    const Status fitted = session->FitToListed(options);
+    // A wrong option is the user's, not the model's.
+    if (!fitted.ok() && fitted.code() != StatusCode::kBackend) return fitted;
+    return std::unique_ptr<sdk::Session>(std::move(session));
   }
-  session->FitToListed(options);
-  return std::unique_ptr<sdk::Session>(std::move(session));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<sdk::Session> plain,
+                           OvModelSession::Open(with.api, with.core, model, options));
+  if (!LeavesSizesOpen(*plain)) return plain;
+  return InvalidArgument(
+      "--openvino-shapes static: only ONNX models can be compiled for other "
+      "sizes than their own, and '" +
+      session->path_ + "' is none: reshape it with OpenVINO");
 }
 
 // Where even these are refused, those of the first feed may do.
-void FittedSession::FitToListed(const sdk::Options& options) {
+Status FittedSession::FitToListed(const sdk::Options& options) {
   const InputShapes listed = ParseInputShapes(options.Get("feed_shapes"));
-  if (!listed.empty() && FitTo(listed).ok()) TakeSignatureOf(*session_);
+  if (listed.empty() || (is_static_ && IsFree(listed))) return {};
+  VERNIER_TRY(FitTo(listed));
+  TakeSignatureOf(*session_);
+  return {};
 }
 
 // Sizes that were written into the model are not its own.
@@ -193,6 +213,7 @@ Status FittedSession::FitTo(const InputShapes& shapes) {
 // Sizes that have changed once may change again; where the model cannot have them free, it is
 // compiled for every new feed.
 Status FittedSession::Refit(const InputShapes& feed) {
+  if (is_static_) return FitTo(feed);
   Result<std::unique_ptr<sdk::Session>> freed = OpenWith(FreeWhereTheyDiffer(*written_, feed));
   if (!freed.ok()) return FitTo(feed);
   session_ = *std::move(freed);

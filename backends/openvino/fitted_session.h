@@ -24,7 +24,7 @@ class FittedSession final : public sdk::Session {
  public:
   /// Opens the model as it stands. Where OpenVINO refuses that, and the model is ONNX and leaves
   /// sizes open, it is opened with the shapes of the option `feed_shapes`, or else by the first
-  /// Run(), with those of its feed; with the option `shapes` = fed, whatever OpenVINO says. A
+  /// Run(), with those of its feed; with the option `shapes` = static, whatever OpenVINO says. A
   /// session of a model that leaves nothing open is a plain one.
   /// Models with a state, which ONNX has none of, are never compiled for other shapes.
   static Result<std::unique_ptr<sdk::Session>> Open(const OpenedWith& with, const vn_model& model,
@@ -44,10 +44,10 @@ class FittedSession final : public sdk::Session {
  private:
   FittedSession(const OpenedWith& with, const vn_model& model, const sdk::Options& options);
 
-  static Result<std::unique_ptr<sdk::Session>> OpenFed(const OpenedWith& with,
-                                                       const vn_model& model,
-                                                       const sdk::Options& options);
-  void FitToListed(const sdk::Options& options);
+  static Result<std::unique_ptr<sdk::Session>> OpenStatic(const OpenedWith& with,
+                                                          const vn_model& model,
+                                                          const sdk::Options& options);
+  Status FitToListed(const sdk::Options& options);
   Result<std::unique_ptr<sdk::Session>> OpenWith(const InputShapes& shapes) const;
   Status FitTo(const InputShapes& shapes);
   Status Refit(const InputShapes& feed);
@@ -60,11 +60,11 @@ class FittedSession final : public sdk::Session {
   std::string path_, folder_, bytes_;
   std::vector<std::pair<std::string, std::string>> options_;
   std::vector<sdk::TensorSpec> inputs_, outputs_;
-  Status refused_;  ///< what OpenVINO says of the model as it stands; ok if it takes it, or was not
-                    ///< asked
+  Status refused_;  ///< why OpenVINO refuses the model as it stands; ok where that is not known
   std::unique_ptr<sdk::Session> session_;  ///< null before the first Run() of a refused model
   std::optional<InputShapes> written_;     ///< the shapes that it was opened with
   const bool may_fit_;                     ///< shapes can be written into it: it is ONNX
+  const bool is_static_;                   ///< it is compiled for each feed of other sizes
   bool keeps_state_ = false;
   bool has_run_ = false;
   bool spoiled_ = false;         ///< an inference has failed since session_ was opened

@@ -28,10 +28,10 @@ class OpenVinoBackend {
                        {.role = VN_ROLE_LAYER_TIMES}),
         sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes",
                        {.role = VN_ROLE_LAYER_NAMES}),
-        sdk::OptionRow("shapes", "word", "free",
-                       "fed: compile ONNX models for the sizes of the feed, also where OpenVINO "
-                       "takes them with free sizes",
-                       {.values = "free fed"}),
+        sdk::OptionRow("shapes", "word", FirstWord(kShapesWords),
+                       "static: compile ONNX models for the sizes of the feed, even where OpenVINO "
+                       "compiles them with dynamic shapes",
+                       {.values = kShapesWords}),
         sdk::OptionRow("feed_shapes", "word", "",
                        "input sizes for a model that OpenVINO rejects without them; default: those "
                        "of the first feed",

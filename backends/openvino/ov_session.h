@@ -17,10 +17,17 @@ inline constexpr std::string_view kEachAfterABlank =
 #define VERNIER_OV_PRECISION(word, name) " " #word
 #include "options.def"
     ;
-/// The words of --openvino-precision, separated by spaces, and the first.
+inline constexpr std::string_view kEachShapesAfterABlank =
+#define VERNIER_OV_SHAPES(word) " " #word
+#include "options.def"
+    ;
+/// The words of --openvino-precision and of --openvino-shapes, separated by spaces.
 inline constexpr std::string_view kPrecisionWords = kEachAfterABlank.substr(1);
-inline constexpr std::string_view kDefaultPrecision =
-    kPrecisionWords.substr(0, kPrecisionWords.find(' '));
+inline constexpr std::string_view kShapesWords = kEachShapesAfterABlank.substr(1);
+constexpr std::string_view FirstWord(std::string_view words) {
+  return words.substr(0, words.find(' '));
+}
+inline constexpr std::string_view kDefaultPrecision = FirstWord(kPrecisionWords);
 
 /// How the records call the precision that OpenVINO's INFERENCE_PRECISION_HINT names.
 std::string ShownPrecision(std::string_view property);

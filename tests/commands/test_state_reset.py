@@ -118,6 +118,11 @@ class StateInside(Case):
                                  *words)
             self.assertEqual(ended.code, 6, ended.out + ended.err)
             self.assertNotIn("not an ONNX model", ended.out + ended.err)
+        ended = self.vernier("run", "sum.xml", "--openvino", "--input-shapes", "x:[1,4]",
+                             "--openvino-shapes", "static")
+        self.assertNotEqual(ended.code, 0)
+        self.assertIn("--openvino-shapes static: only ONNX models can be compiled for other sizes "
+                      "than their own", ended.out + ended.err)
 
     def test_a_model_of_openvino_that_is_not_there(self):
         ended = self.vernier("run", "missing.xml", "--openvino")

@@ -34,12 +34,6 @@ void AddGivenWords(const ParsedArgs& args, bool (*wanted)(const OptionRow& row),
   }
 }
 
-bool IsDecisionGiven(const ParsedArgs& args) {
-  DecisionOptions options;
-  (void)BindOptions(args, {}, {options});  // a mistake is for the run to refuse
-  return !options.decisions.empty();
-}
-
 bool HasFlag(const std::vector<std::string>& words, std::initializer_list<std::string_view> flags) {
   return std::ranges::any_of(words, [&](const std::string& word) {
     return std::ranges::any_of(flags, [&](std::string_view flag) {
@@ -69,7 +63,9 @@ void WarnOfNoise(const std::vector<std::string>& words, Logger& log) {
 
 Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
   std::vector<std::string>& words = check.run_options;
-  if (IsDecisionGiven(args)) {
+  std::vector<std::string> gate;
+  AddGivenWords(args, IsOfGate, gate);
+  if (HasFlag(gate, {"--decision"})) {
     if (!check.command.empty()) {
       return InvalidArgument(
           "--decision: the command of --check judges by itself: leave one of the two out, or give "
@@ -79,7 +75,7 @@ Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
       words.emplace_back("--onnxrt");
       AddGivenWords(args, IsForTheRun, words);
     }
-    AddGivenWords(args, IsOfGate, words);
+    words.insert(words.end(), gate.begin(), gate.end());
     if (!HasFlag(words, {"--python"})) AddGivenWords(args, IsInterpreter, words);
     if (!HasFlag(words, {"--judge"})) words.insert(words.end(), {"--judge", "decisions"});
   }

@@ -15,7 +15,10 @@ constexpr std::string_view kPrecisionHelp =
 #include "options/rows/openvino.def"
     " (OpenVINO's own choice). With f32, OpenVINO does not quantise anything by itself either.";
 
-constexpr std::string_view kShapes[] = {"free", "fed"};
+constexpr std::string_view kShapes[] = {
+#define VERNIER_OV_SHAPES(word) #word,
+#include "options/rows/openvino.def"
+};
 
 constexpr OptionRow kOpenVino[] = {
     {.flags = {"--openvino-precision"},
@@ -41,10 +44,10 @@ constexpr OptionRow kOpenVino[] = {
      .arity = Arity::kOne,
      .choices = kShapes,
      .fallback = kShapes[0],
-     .metavar = "SIZES",
-     .help = "How to compile ONNX models whose inputs have free sizes. With free, they stay free "
-             "where OpenVINO can compile that. With fed, the model is compiled for the sizes of "
-             "--input-shapes or of the first feed: other kernels, above all in int8.",
+     .metavar = "KIND",
+     .help = "How to compile ONNX models with free dimensions. With dynamic, they stay free where"
+             " OpenVINO can compile them so. With static, the model is compiled for the sizes of"
+             " each feed, for which OpenVINO has other kernels, above all in int8.",
      .origin = Origin::kOurs},
     {.flags = {"--openvino-lib"},
      .dest = "openvino_lib",

@@ -117,10 +117,10 @@ ErrorPredictions::const_iterator PredictionOf(const std::string& output,
 }
 
 bool LeavesSizesOpen(const RunnerSession& runner) {
-  const bool fed = std::ranges::any_of(runner.plan().session_options, [](const auto& option) {
-    return option.first == "shapes" && option.second == "fed";
+  const bool is_static = std::ranges::any_of(runner.plan().session_options, [](const auto& option) {
+    return option.first == "shapes" && option.second == "static";
   });
-  return !fed && std::ranges::any_of(runner.session().inputs, [](const TensorInfo& input) {
+  return !is_static && std::ranges::any_of(runner.session().inputs, [](const TensorInfo& input) {
     return !input.shape || std::ranges::any_of(*input.shape, &Dim::dynamic);
   });
 }
@@ -210,8 +210,8 @@ void PairErrorBounds::NoteFreeSizes(std::vector<std::string>& notes) const {
   });
   if (concerned == graphs_.end()) return;
   notes.push_back(
-      "OpenVINO's int8 kernels for free sizes are others than those for fixed ones: "
-      "--openvino-shapes fed compiles '" +
+      "OpenVINO computes int8 layers differently with dynamic shapes: "
+      "--openvino-shapes static compiles '" +
       concerned->second.model_path + "' for the sizes of the feed");
 }
 

@@ -282,7 +282,7 @@ TEST(PairErrorBoundsTest, KernelsOfFreeSizesAreNamedForQuantisedModelsOfOpenVino
     bounds.NoteFreeSizes(notes);
     ASSERT_EQ(notes.size(), other == 0 ? 1U : 0U);
     if (!notes.empty()) {
-      EXPECT_NE(notes[0].find("--openvino-shapes fed"), std::string::npos);
+      EXPECT_NE(notes[0].find("--openvino-shapes static"), std::string::npos);
     }
   }
 }
