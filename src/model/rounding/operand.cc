@@ -64,7 +64,8 @@ double ShareOfLines(const Operand& operand, size_t axis, const std::vector<doubl
   std::vector<bool> reached(operand.a.size() / times.size());
   for (size_t i = 0; i < operand.a.size(); ++i) {
     const double difference = std::fabs(operand.a[i] - operand.b[i]);
-    if (difference * times[i / behind % times.size()] <= limit) continue;
+    // What is infinite on both sides, or no number, says nothing.
+    if (!(difference * times[i / behind % times.size()] > limit)) continue;
     reached[i / (behind * times.size()) * behind + i % behind] = true;
   }
   const auto count = static_cast<double>(std::ranges::count(reached, true));

@@ -36,12 +36,13 @@ std::optional<size_t> AxisWithin(const OnnxModel& model, const OnnxNode& node, c
 // What a Slice takes of an axis of that size; empty where the step is 0.
 std::vector<size_t> SlicedPlaces(int64_t start, int64_t end, int64_t step, int64_t size) {
   std::vector<size_t> places;
+  if (size == 0) return places;
   const int64_t last = step > 0 ? size : size - 1;
-  const auto within = [&](int64_t place) {
-    return std::clamp(place < 0 ? place + size : place, step > 0 ? int64_t{0} : int64_t{-1}, last);
+  const auto within = [&](int64_t place, int64_t first) {
+    return std::clamp(place < 0 ? place + size : place, first, last);
   };
-  const int64_t stop = within(end);
-  for (int64_t i = within(start); step > 0 ? i < stop : step < 0 && i > stop; i += step) {
+  const int64_t stop = within(end, step > 0 ? 0 : -1);
+  for (int64_t i = within(start, 0); step > 0 ? i < stop : step < 0 && i > stop; i += step) {
     places.push_back(static_cast<size_t>(i));
   }
   return places;
@@ -81,12 +82,18 @@ std::optional<PlacesOfAxes> PassedDifferences::PlacesOfSplit(const OnnxNode& nod
   const auto axis = AxisWithin(model_, node, dims);
   if (!axis) return {};
   std::vector<int64_t> sizes = NodeAttributes(model_, node).Ints("split");
-  if (const auto given = FindNumbers(node, 1)) sizes = *given;
+  const auto inputs = model_.graph().Inputs(node);
+  if (inputs.size() > 1 && !inputs[1].empty()) {
+    const auto given = FindNumbers(node, 1);
+    if (!given) return {};
+    sizes = *given;
+  }
   const int64_t size = dims[*axis];
   const auto parts = static_cast<int64_t>(model_.graph().Outputs(node).size());
   if (sizes.empty()) sizes.assign(static_cast<size_t>(parts), (size + parts - 1) / parts);
   if (output >= sizes.size()) return {};
   const auto before = sizes.begin() + static_cast<ptrdiff_t>(output);
+  if (std::ranges::any_of(sizes, [&](int64_t part) { return part < 0 || part > size; })) return {};
   const int64_t first = std::accumulate(sizes.begin(), before, int64_t{0});
   const int64_t end = std::min(first + *before, size);
   if (first < 0 || end < first) return {};

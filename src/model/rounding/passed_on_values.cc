@@ -272,7 +272,8 @@ double PassedDifferences::Shift(const OnnxNode& node, DType codes) {
 
 double PassedDifferences::Range(const OnnxNode& node, DType codes) {
   const int bits = IsIntegral(codes) ? BitsOf(codes) : 0;
-  const auto scale = bits > 0 ? Find(node, 1) : std::nullopt;
+  // Sums of products are no codes: their range says nothing of the values.
+  const auto scale = bits > 0 && bits <= 16 ? Find(node, 1) : std::nullopt;
   if (!scale) return 0;
   double largest = 0;
   for (const double each : scale->a) largest = std::max(largest, std::fabs(each));
