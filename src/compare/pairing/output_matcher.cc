@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "compare/pairing/marked_pairing.h"
@@ -83,18 +82,13 @@ Status OutputMatcher::LetValuesWin(const Pairing& names, const TensorMap& a, con
                                    DeviceMeasure* device) {
   std::vector<size_t> rows = IndicesOf(a, names.left_only);
   std::vector<size_t> columns = IndicesOf(b, names.right_only);
-  std::map<size_t, size_t> of_a, of_b;  // partners
-  std::set<size_t> named_a, named_b;
+  std::map<size_t, OutputPair> of_a, of_b;
   for (const OutputPair& pair : names.pairs) {
     const bool alike = pair.how == PairedBy::kSubstring || pair.how == PairedBy::kPosition ||
                        pair.how == PairedBy::kShape;
     if (!alike) continue;
-    of_a[pair.a] = pair.b;
-    of_b[pair.b] = pair.a;
-    if (pair.how == PairedBy::kSubstring) {
-      named_a.insert(pair.a);
-      named_b.insert(pair.b);
-    }
+    of_a.emplace(pair.a, pair);
+    of_b.emplace(pair.b, pair);
     rows.push_back(pair.a);
     columns.push_back(pair.b);
   }
@@ -103,10 +97,12 @@ Status OutputMatcher::LetValuesWin(const Pairing& names, const TensorMap& a, con
   VERNIER_TRY(FetchAll(b, columns, device));
   std::vector<ValuePair> others;
   for (const ValuePair& pair : PairByValue(a, rows, b, columns).pairs) {
-    const auto of_first = of_a.find(pair.a), of_second = of_b.find(pair.b);
-    const bool contradicts = (of_first != of_a.end() && of_first->second != pair.b) ||
-                             (of_second != of_b.end() && of_second->second != pair.a);
-    const bool swapped = named_a.contains(pair.a) && named_b.contains(pair.b);
+    const auto first = of_a.find(pair.a), second = of_b.find(pair.b);
+    const bool has_first = first != of_a.end(), has_second = second != of_b.end();
+    const bool contradicts =
+        (has_first && first->second.b != pair.b) || (has_second && second->second.a != pair.a);
+    const bool swapped = has_first && has_second && first->second.how == PairedBy::kSubstring &&
+                         second->second.how == PairedBy::kSubstring;
     if (contradicts && !swapped) others.push_back(pair);
   }
   Decide(others, a, b);

@@ -88,6 +88,11 @@ TEST(OutputMatcher, ValuesWinOverContainedNames) {
   const TensorMap c = {{"out_1", Floats({9, 1, 9, 1})}, {"net", kDown}};
   ASSERT_TRUE(faulty.Look(a, c, nullptr).ok());
   EXPECT_EQ(PairsOf(faulty, a, c), "out=out_1:2 feat=net:3 ");
+  // So do two that are named alike and swapped.
+  OutputMatcher swapped(PairingRule::kOneToOne);
+  const TensorMap d = {{"out_1", kDown}, {"feat_1", kUp}};
+  ASSERT_TRUE(swapped.Look(a, d, nullptr).ok());
+  EXPECT_EQ(PairsOf(swapped, a, d), "out=out_1:2 feat=feat_1:2 ");
 }
 
 TEST(OutputMatcher, MarkedTensorsPairByNameAlone) {

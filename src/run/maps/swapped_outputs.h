@@ -14,7 +14,8 @@ struct IterationComparison;
 class SwappedOutputs {
  public:
   /// Looks at the outputs of an iteration that were paired by their names and failed. What is found
-  /// must hold wherever both outputs were compared.
+  /// must hold in each of the iterations that are looked at: those in which two outputs failed or
+  /// more, 16 at most, and both were compared.
   void Look(const IterationComparison& comparison, const DeviceMeasure* device);
 
   /// What has held in four iterations, or in as many as there were: one sentence, with the words to
