@@ -50,6 +50,11 @@ class PrecisionDecisions(Case):
                 self.assertEqual(self.kept(*inputs, "--decision", "y:top1", *gate), {"down", "up"})
         self.assertIn("harmless", self.kept("--", "--onnxrt", *inputs))
 
+    def test_a_decision_that_is_none_is_refused(self):
+        ended = self.search("--load-inputs", "x.npz", "--decision", "y:nonsense",
+                            "--max-flip-rate", "0", code=2)
+        self.assertIn("nonsense", ended.out + ended.err)
+
     def test_accuracy_by_labels_may_be_the_gate(self):
         # Right are classes 0 and 3 by float32's answers; without the two nodes half are wrong.
         np.save(self.path("labels.npy"), np.array([0, 0, 3, 3]))

@@ -282,7 +282,8 @@ class Page(unittest.TestCase):
     def test_the_page_names_all_that_is_refused_with_shard(self):
         source = (ROOT / "src/session/plan/plan_shard.cc").read_text(encoding="utf-8")
         table = source.split("conflicts[] = {")[1].split("};")[0]
-        known = set(re.findall(r'"(--[a-z-]+)', table))
+        steps = (ROOT / "src/session/plan/step_flag.h").read_text(encoding="utf-8")
+        known = set(re.findall(r'"(--[a-z-]+)', table + steps))
         self.assertGreater(len(known), 10)
         page = (ROOT / "docs/how-to/many-machines.md").read_text(encoding="utf-8")
         section = page.split("## What cannot be divided")[1].split("\n## ")[0]

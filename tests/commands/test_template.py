@@ -116,7 +116,8 @@ class Template(Case):
 
     def test_a_timing_cache_is_loaded_by_either_name(self):
         for flag in ("--load-timing-cache", "--timing-cache"):
-            self.vernier("template", "trt-config", flag, "t.cache", "-o", "made.py")
+            ended = self.vernier("template", "trt-config", flag, "t.cache", "-o", "made.py")
+            self.assertEqual(ended.code, 0, ended.err)
             self.assertIn("load_timing_cache='t.cache'", self.path("made.py").read_text("utf-8"))
 
     def test_the_peers_library_takes_the_functions(self):

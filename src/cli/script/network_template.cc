@@ -98,7 +98,7 @@ Result<std::string> PythonScript::NetworkValueOf(const TensorRtOption& option) {
     case NetworkValue::kNamedTypes:
       return NamedTypes(words, false);
     case NetworkValue::kType:
-      return PythonMember("trt", words.front());
+      return PythonMember("trt", words.empty() ? "" : words.front());
     case NetworkValue::kNamedFormats:
       return NamedTypes(words, true);
     case NetworkValue::kFormats:

@@ -6,6 +6,7 @@
 
 #include "run/live/pair_error_bounds.h"
 #include "run/runner/engine_use.h"
+#include "session/plan/step_flag.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -50,10 +51,7 @@ Status CheckWhole(const RunPlan& plan) {
                         pictures.show_heatmaps || pictures.show_error_plots;
   const ShardConflict conflicts[] = {
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
-      {plan.steps.steps.has_value(), "--steps", kSteps},
-      {!plan.steps.slices.empty(), "--step-slice", kSteps},
-      {plan.steps.decodes(), "--decode", kSteps},
-      {plan.steps.wanted(), "--feed-back", kSteps},
+      {plan.steps.wanted(), FlagOf(plan.steps), kSteps},
       {PairErrorBounds(plan.compare).wanted() && !plan.noise_floor, "--tolerance auto",
        WhatToDoForAuto(plan)},
       {plan.compare->fail_fast && !plan.decisions.save_flips.empty(),

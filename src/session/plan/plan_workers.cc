@@ -7,6 +7,7 @@
 #include "run/runner/engine_use.h"
 #include "run/workers/worker_source.h"
 #include "session/plan/plan_devices.h"
+#include "session/plan/step_flag.h"
 
 namespace vernier {
 namespace {
@@ -19,14 +20,6 @@ struct WorkerConflict {
 
 Status NoWorkers(std::string_view flag, const std::string& why) {
   return InvalidArgument(std::string(flag) + " cannot go with " + why);
-}
-
-// Which option makes this a run over steps.
-std::string FlagOf(const StepPlan& steps) {
-  if (steps.steps) return "--steps";
-  if (steps.decodes()) return "--decode";
-  if (!steps.feed_back.empty()) return "--feed-back";
-  return steps.slices.empty() ? "--advance" : "--step-slice";
 }
 
 // Each worker would do this once more.
@@ -72,8 +65,9 @@ Status CheckWorkers(const RunPlan& plan) {
     if (given) return NoWorkers(option, std::string(flag) + ": " + std::string(why));
   }
   if (plan.steps.wanted()) {
-    return NoWorkers(option, FlagOf(plan.steps) + ": a state goes from each iteration to the " +
-                                 "next; leave " + std::string(option) + " out");
+    return NoWorkers(option, std::string(FlagOf(plan.steps)) +
+                                 ": a state goes from each iteration to the " + "next; leave " +
+                                 std::string(option) + " out");
   }
   for (const RunnerPlan& runner : plan.runners) VERNIER_TRY(CheckReplicated(option, runner));
   return {};
